@@ -4,9 +4,8 @@ Reader."""
 from __future__ import annotations
 
 import json
-import math
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
 import msgspec
@@ -25,25 +24,18 @@ from vision.photometry.cast_shadows import find_shadows, remove_shadows
 from vision.photometry.clipped_channels import restore_clipped
 from vision.photometry.denoise import denoise_image, estimate_noise
 from vision.photometry.room_light import small_view
+from vision.placement import choose_placement, corner_shift, is_implausible, weigh_reading
 from vision.plan import Plan, parse_plan
 from vision.readers.loose.frame_cache import Altered, Memory
 from vision.readers.loose.reader import ClusterReader
 from vision.readers.pile.reader import PileReader
 from vision.readers.standing.reader import StandingReader
 from vision.registration.placement_prior import PlacementPrior
-from vision.registration.pose_ambiguity import group_by_place
 from vision.registration.registrar import Registrar
 from vision.storage import model_file
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
-
-PLAINLY = math.log(
-    1000
-)  # log odds by which pieces must be read better one way round than the other to tell which it is
-SELDOM = math.log(
-    0.01
-)  # log-probability that something else lies on a site, whatever piece it is most like
 
 
 class Reader:
@@ -88,9 +80,24 @@ class Reader:
         image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read
         (None: all); memory: of the readings of this board before, which is brought up to date, and
         what it knows of the other sites told along with these."""
+        return self.find_and_read(image, last, sites, memory)[1]
+
+    def find_and_read(
+        self,
+        image: np.ndarray,
+        last: Pose | None = None,
+        sites: set[str] | None = None,
+        memory: Memory | None = None,
+    ) -> tuple[Pose, Evidence]:
+        """The same, with the pose. Where so little can be read that the board may lie turned or a
+        square off, those places are read too. Raises NoBoard."""
         start = time.perf_counter()
-        found = self.read_at(image, self.locate(image, last), sites, memory)
-        return msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
+        pose = self.locate(image, last)
+        found = self.read_at(image, pose, sites, memory)
+        if found.registration.maybe_turned and not pose.maybe_turned:
+            pose = self.right_way(image, msgspec.structs.replace(pose, as_well=(pose,)))
+            found = self.read_at(image, pose, None, memory)
+        return pose, msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
         """Where the board lies in this picture; `last` itself where it still lies so. Raises
@@ -98,27 +105,27 @@ class Reader:
         if is_dark(image):
             raise NoBoard("the picture is dark")
         pose = self.registrar.locate(image, last)
-        return self.right_way(image, pose) if pose.as_well and pose is not last else pose
+        if pose is last and not last.maybe_turned:
+            return last
+        if last is not None and last.maybe_turned and not pose.as_well:
+            pose = msgspec.structs.replace(pose, as_well=(pose,))  # the doubt is asked again
+        if not pose.as_well:
+            return pose
+        chosen = self.right_way(image, pose)
+        unmoved = last is not None and last.maybe_turned and chosen.maybe_turned
+        if unmoved and corner_shift(self.plan, chosen, last) < 1.0:
+            return last
+        return chosen
 
     def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
         """Of the places where a board may lie for what is seen of its print, turned or some squares
-        off, the one at which what lies there is read plainly and where such things are wont to lie;
-        the pose itself where none stands out"""
+        off, the one that everything read there speaks for; `maybe_turned` while it is in doubt"""
         ways = self.registrar.ways(image, pose)
-        found, place = [self.look(image, way) for way in ways], group_by_place(self.plan, ways)
-        men = [log_confidence(each, True) + self.wont.told(self.plan, each) for each in found]
-        # squares off, pieces lie beside the board; turned, all sites are the same, and marks on
-        # some may look strange
-        here, sure = clearest_pose(
-            {k: men[k] + log_confidence(found[k], False) for k in best_of_each(place, men)}
-        )
-        if not sure:
-            return pose
-        mine = {k: men[k] for k in range(len(ways)) if place[k] == place[here]}
-        return (
-            ways[here]
-            if clearest_pose(mine)[1]
-            else msgspec.structs.replace(ways[min(mine)], maybe_turned=True)
+        return choose_placement(
+            self.plan,
+            ways,
+            lambda way: weigh_reading(self.plan, self.look(image, way), self.wont),
+            lambda way, aside: self.registrar.neighbours(image, way, aside),
         )
 
     def read_at(
@@ -131,13 +138,12 @@ class Reader:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
         found = self.look(image, pose, sites, memory)
+        doubt = pose.maybe_turned or self.registrar.looks_alike and is_implausible(self.plan, found)
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
         if memory is not None:
             memory.sites |= found
             found = memory.sites
-        registration = Registration(
-            pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned
-        )
+        registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=doubt)
         return Evidence(
             apply_piece_counts(self.plan, found),
             registration,
@@ -291,29 +297,6 @@ class Reader:
             float(arrays.get("noise", 0)),
             learned,
         )
-
-
-def log_confidence(found: Mapping[str, SiteEvidence], pieces: bool) -> float:
-    """Natural logarithm of how plainly sites are read on which a piece, or none, seems to lie"""
-    return sum(
-        SELDOM if e.foreign else e.options[0][1]
-        for e in found.values()
-        if e.options and bool(e.best) == pieces
-    )
-
-
-def best_of_each(place: Sequence[int], told: Sequence[float]) -> list[int]:
-    """Which ways of each place are told most plainly"""
-    return [
-        max((k for k, p in enumerate(place) if p == each), key=told.__getitem__)
-        for each in sorted(set(place))
-    ]
-
-
-def clearest_pose(told: Mapping[int, float]) -> tuple[int, bool]:
-    """Which stands out, and whether it does so plainly"""
-    best, *others = sorted(told, key=told.__getitem__, reverse=True)
-    return best, not others or told[best] - told[others[0]] > PLAINLY
 
 
 def as_read(plan: Plan) -> Plan:

@@ -44,10 +44,8 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
         try:
             image = load_photo(name)
             start = time.perf_counter()
-            pose = reader.locate(
-                image, pose
-            )  # most cameras stand where they stood for the photo before
-            evidence = reader.read_at(image, pose)
+            # most cameras stand where they stood for the photo before
+            pose, evidence = reader.find_and_read(image, pose)
             out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
         except (NoBoard, BadPhoto) as e:
             failed = True

@@ -54,7 +54,7 @@ class Eye:
         board."""
         start = time.perf_counter()
         try:
-            pose = self.reader.registrar.locate(image, self.pose)
+            pose = self.reader.locate(image, self.pose)
         except NoBoard:
             if self.pose is None:
                 raise
@@ -94,7 +94,7 @@ class Eye:
         picture = image if full is None else full()
         if picture is None:
             return None
-        pose = self.reader.registrar.locate(picture, self.pose)
+        pose = self.reader.locate(picture, self.pose)
         if (
             full is not None
             and not look.shaken
@@ -142,7 +142,7 @@ class Eye:
         if picture is None:
             return
         try:
-            pose = self.reader.registrar.locate(picture, self.pose)
+            pose = self.reader.locate(picture, self.pose)
         except NoBoard:
             return
         if pose is self.pose and (
@@ -184,7 +184,9 @@ class Eye:
         if self.pose is not None and self.pose.size == pose.size:
             corners = self.reader.plan.corners
             moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
-        self.pose = pose
+        if found.registration.maybe_turned and not pose.maybe_turned:
+            pose = msgspec.structs.replace(pose, maybe_turned=True, as_well=(pose,))
+        self.pose = pose  # a doubt about it is asked again at the next look
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
         self.evidence = msgspec.structs.replace(
             found, registration=registration, ms=(time.perf_counter() - start) * 1000

@@ -3,7 +3,7 @@ value: Registrar."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import cv2
 import msgspec
@@ -22,7 +22,9 @@ from vision.registration.grid_detection import poses_by_lattice
 from vision.registration.pose_ambiguity import (
     STILL_SEEN,
     ResolvedPose,
+    ambiguous_placements,
     corners_by_table,
+    is_turn,
     open_look_alikes,
     pose_elsewhere,
     repeats_by_squares,
@@ -49,6 +51,7 @@ NEAR_PX, OUTLINE_PX = (
     30.0,
 )  # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 ELSEWHERE_PX = 4.0  # poses nearer to each other are one
+SQUARES_OFF = 3  # places some squares off that are tried, of each turn
 STRIDES = 3  # times that a better place is looked for about the best one, on a board of squares
 QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
 NEAR_CARDS = (
@@ -96,6 +99,39 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         squares off, `pose` among them; each by itself as sure as if it were the only one"""
         picture = checked_picture(image)
         return [self.with_frame(self._refined(picture, each, {})) for each in pose.as_well]
+
+    def neighbours(self, image: np.ndarray, pose: Pose, aside: bool) -> list[Pose]:
+        """The poses at which the board would lie turned where `pose` has it; with `aside` those a
+        square further instead"""
+        if self.printed is None or aside and not repeats_by_squares(self.printed):
+            return []
+        picture, out = checked_picture(image), []
+        for mm in self._places_about(picture, pose) if aside else ambiguous_placements(self.plan):
+            start = pose_elsewhere(self.plan, self.lens, pose, mm)
+            if start is None or not aside and not is_turn(mm):
+                continue
+            fit = follow_print(self.plan, self.lens, self.printed, picture, start, (1, 0), (5, 3))
+            out.append(
+                self.with_frame(self._refined(picture, start if fit is None else fit.pose, {}))
+            )
+        return out
+
+    def _places_about(self, picture: Picture, pose: Pose) -> Iterator[np.ndarray]:
+        """(4, 2) mm each: places some squares off, of each turn those that explain the picture best"""
+        step = site_spacing(self.plan)
+        if not step.all():
+            return
+        for turn in (0, *symmetric_turns(self.plan)):
+            corners = np.roll(self.plan.corners, turn, 0)
+            turned = pose_elsewhere(self.plan, self.lens, pose, corners)
+            if turned is not None:
+                for _, off in self.whole.squares_off(picture, turned, step)[:SQUARES_OFF]:
+                    yield corners - off
+
+    @property
+    def looks_alike(self) -> bool:
+        """Whether the board's print looks like itself turned, or a square further"""
+        return self.printed is not None and len(self.printed.likes) > 0
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, its error with what is unsure about the map itself"""

@@ -31,6 +31,8 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
     registrar = SimpleNamespace(
         locate=lambda image, last: here if last is None else last,
         ways=lambda image, pose: pose.as_well,
+        neighbours=lambda image, pose, aside: [],
+        looks_alike=True,
     )
     return Reader(plan, registrar, [SimpleNamespace(read=looked)]), read
 
@@ -68,7 +70,10 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
     off = msgspec.structs.replace(here, tvec=here.tvec + 50.0, error_px=0.2)
     doubted = msgspec.structs.replace(off, error_px=60.0, as_well=(off, here))
     registrar = SimpleNamespace(
-        locate=lambda image, last: doubted, ways=lambda image, pose: pose.as_well
+        locate=lambda image, last: doubted,
+        ways=lambda image, pose: pose.as_well,
+        neighbours=lambda image, pose, aside: [],
+        looks_alike=True,
     )
 
     def looked(picture, pose, sites):
@@ -97,7 +102,10 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
     there = msgspec.structs.replace(one, rvec=one.rvec + 1)
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
     registrar = SimpleNamespace(
-        locate=lambda image, last: here, ways=lambda image, pose: pose.as_well
+        locate=lambda image, last: here,
+        ways=lambda image, pose: pose.as_well,
+        neighbours=lambda image, pose, aside: [],
+        looks_alike=True,
     )
 
     def looked(picture, pose, sites):
@@ -131,5 +139,35 @@ def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
 
 def test_where_the_board_still_lies_as_before_nothing_is_read_for_it():
     one, read = reader({False: 0.2, True: 0.9})
-    last = one.registrar.locate(IMAGE, None)
+    last = msgspec.structs.replace(one.registrar.locate(IMAGE, None), maybe_turned=False)
     assert one.locate(IMAGE, last) is last and not read
+
+
+def test_a_doubt_is_asked_again_at_every_look_until_one_way_stands_out():
+    chances = {False: 0.3, True: 0.9}
+    one, read = reader(chances)
+    doubt = one.locate(IMAGE)
+    assert doubt.maybe_turned and one.locate(IMAGE, doubt) is doubt and len(read) == 4
+    chances[False] = 1e-6
+    assert not one.locate(IMAGE, doubt).maybe_turned
+
+
+def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
+    """99 letters speak against a pose that was taken for settled"""
+    plan, right = chess(), camera()
+    wrong = msgspec.structs.replace(right, rvec=right.rvec + 1)
+    registrar = SimpleNamespace(
+        locate=lambda image, last: last,
+        ways=lambda image, pose: pose.as_well,
+        neighbours=lambda image, pose, aside: [] if aside else [right],
+        looks_alike=True,
+    )
+
+    def looked(picture, pose, sites):
+        chance = -0.01 if pose.rvec is right.rvec else -1.0
+        return {s: SiteEvidence(((("Q",), chance),)) for s in plan.sites}
+
+    one = Reader(plan, registrar, [SimpleNamespace(read=looked)])
+    pose, evidence = one.find_and_read(IMAGE, wrong)
+    assert pose.rvec is right.rvec and not evidence.registration.maybe_turned
+    assert one.read_at(IMAGE, wrong).registration.maybe_turned

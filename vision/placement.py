@@ -1,0 +1,97 @@
+"""Which way a board lies that looks like itself turned, or a square further: everything that is read
+on it decides. Its central value: Placement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from vision.evidence.site_evidence import SiteEvidence
+from vision.geometry.pose import Pose
+from vision.plan import Plan
+from vision.registration.placement_prior import PlacementPrior
+
+CERTAIN = math.log(200)  # log odds from which one place stands out
+STRANGE = math.log(
+    0.08
+)  # that something else lies on a site: marks are misread for that now and then
+USUAL = 2.0  # log odds that the board lies as it did in the calibration photos, or a look before
+POOR = (
+    0.2  # mean log-probability of a site below which the place is doubted: right ones lose 0.12 at
+)
+# most on twelve photos of real men, wrong ones 0.36 at least
+ROUNDS = 4  # times that places about the best one are looked at
+
+
+class Placement(msgspec.Struct, frozen=True, eq=False):
+    """A pose and how likely (log-probability) what is read there makes it"""
+
+    pose: Pose
+    likely: float
+
+
+def weigh_reading(plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior) -> float:
+    """Log-probability of all that is read: of pieces, of empty sites, of where kinds are wont to lie;
+    something strange on a site is unlikely, whatever piece it resembles"""
+    return sum(site_likelihoods(found)) + usual.told(plan, found)
+
+
+def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
+    return [STRANGE if e.foreign else e.options[0][1] for e in found.values() if e.options]
+
+
+def is_implausible(plan: Plan, found: Mapping[str, SiteEvidence]) -> bool:
+    """Whether so little is read plainly that the board may lie elsewhere"""
+    read = site_likelihoods(found)
+    return len(read) == len(plan.site) and sum(read) < -POOR * len(read)
+
+
+def choose_placement(
+    plan: Plan,
+    ways: Sequence[Pose],
+    weigh: Callable[[Pose], float],
+    neighbours: Callable[[Pose, bool], Sequence[Pose]],
+) -> Pose:
+    """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long as
+    another comes near.
+
+    ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
+    further rather than turned) -> poses about it, which are tried where the best so far changes, a
+    square further only if it is read poorly"""
+    tried: list[Placement] = []
+
+    def consider(poses: Sequence[Pose], bonus: float = 0.0) -> None:
+        for pose in poses:
+            if all(corner_shift(plan, pose, t.pose) > SAME_PX for t in tried):
+                tried.append(Placement(pose, weigh(pose) + bonus))
+
+    consider(ways[:1], USUAL)
+    consider(ways[1:])
+    asked: list[tuple[int, bool]] = []
+    for _ in range(ROUNDS):
+        best = max(tried, key=lambda t: t.likely)
+        poor = best.likely < -POOR * len(plan.site)
+        fresh = [(id(best), aside) for aside in ((False, True) if poor else (False,))]
+        if all(f in asked for f in fresh):
+            break
+        for one in fresh:
+            if one not in asked:
+                asked.append(one)
+                consider(neighbours(best.pose, one[1]))
+    ranked = sorted(tried, key=lambda t: -t.likely)
+    near = [t.pose for t in ranked if ranked[0].likely - t.likely < CERTAIN]
+    if len(near) == 1 and ranked[0].likely > -POOR * len(plan.site):
+        return msgspec.structs.replace(near[0], maybe_turned=False, as_well=())
+    return msgspec.structs.replace(near[0], maybe_turned=True, as_well=tuple(near))
+
+
+SAME_PX = 12.0  # how far corners of poses may be apart that are one
+
+
+def corner_shift(plan: Plan, a: Pose, b: Pose) -> float:
+    """Pixels between two poses' corners, at most"""
+    off = a.to_px(plan.corners) - b.to_px(plan.corners)
+    return float(np.linalg.norm(off, axis=1).max())

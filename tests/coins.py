@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import cycle
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -116,6 +117,7 @@ class Coins:
                 tuple(kinds),
                 np.stack([np.full((*rings.cell.shape, 3), KINDS[k][1], np.float32) for k in kinds]),
             )
+        registrar = registrar or SimpleNamespace(looks_alike=False)
         return Reader(plan, registrar, [ClusterReader(plan, empty, Firsts((), {}), looks)])
 
 

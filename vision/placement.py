@@ -54,9 +54,9 @@ def choose_placement(
     ways: Sequence[Pose],
     weigh: Callable[[Pose], float],
     neighbours: Callable[[Pose, bool], Sequence[Pose]],
-) -> Pose:
+) -> Placement:
     """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long as
-    another comes near.
+    another comes near, or little is read plainly anywhere.
 
     ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
     further rather than turned) -> poses about it, which are tried where the best so far changes, a
@@ -73,7 +73,7 @@ def choose_placement(
     asked: list[tuple[int, bool]] = []
     for _ in range(ROUNDS):
         best = max(tried, key=lambda t: t.likely)
-        poor = best.likely < -POOR * len(plan.site)
+        poor = is_poor(plan, best)
         fresh = [(id(best), aside) for aside in ((False, True) if poor else (False,))]
         if all(f in asked for f in fresh):
             break
@@ -83,9 +83,16 @@ def choose_placement(
                 consider(neighbours(best.pose, one[1]))
     ranked = sorted(tried, key=lambda t: -t.likely)
     near = [t.pose for t in ranked if ranked[0].likely - t.likely < CERTAIN]
-    if len(near) == 1 and ranked[0].likely > -POOR * len(plan.site):
-        return msgspec.structs.replace(near[0], maybe_turned=False, as_well=())
-    return msgspec.structs.replace(near[0], maybe_turned=True, as_well=tuple(near))
+    plain = len(near) == 1 and not is_poor(plan, ranked[0])
+    pose = msgspec.structs.replace(
+        near[0], maybe_turned=not plain, as_well=() if plain else tuple(near)
+    )
+    return Placement(pose, ranked[0].likely)
+
+
+def is_poor(plan: Plan, placement: Placement) -> bool:
+    """Whether less is read plainly there than where a board lies"""
+    return placement.likely < -POOR * len(plan.site)
 
 
 SAME_PX = 12.0  # how far corners of poses may be apart that are one

@@ -24,7 +24,14 @@ from vision.photometry.cast_shadows import find_shadows, remove_shadows
 from vision.photometry.clipped_channels import restore_clipped
 from vision.photometry.denoise import denoise_image, estimate_noise
 from vision.photometry.room_light import small_view
-from vision.placement import choose_placement, corner_shift, is_implausible, weigh_reading
+from vision.placement import (
+    Placement,
+    choose_placement,
+    corner_shift,
+    is_implausible,
+    is_poor,
+    weigh_reading,
+)
 from vision.plan import Plan, parse_plan
 from vision.readers.loose.frame_cache import Altered, Memory
 from vision.readers.loose.reader import ClusterReader
@@ -95,7 +102,8 @@ class Reader:
         pose = self.locate(image, last)
         found = self.read_at(image, pose, sites, memory)
         if found.registration.maybe_turned and not pose.maybe_turned:
-            pose = self.right_way(image, msgspec.structs.replace(pose, as_well=(pose,)))
+            doubted = msgspec.structs.replace(pose, maybe_turned=True, as_well=(pose,))
+            pose = self.locate(image, doubted)
             found = self.read_at(image, pose, None, memory)
         return pose, msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
@@ -112,12 +120,19 @@ class Reader:
         if not pose.as_well:
             return pose
         chosen = self.right_way(image, pose)
-        unmoved = last is not None and last.maybe_turned and chosen.maybe_turned
-        if unmoved and corner_shift(self.plan, chosen, last) < 1.0:
+        if last is not None and is_poor(self.plan, chosen):  # it may lie quite elsewhere by now
+            afresh = self.registrar.locate(image, None)
+            found = self.right_way(
+                image,
+                afresh if afresh.as_well else msgspec.structs.replace(afresh, as_well=(afresh,)),
+            )
+            chosen = max(chosen, found, key=lambda p: p.likely)
+        doubt = last is not None and last.maybe_turned and chosen.pose.maybe_turned
+        if doubt and corner_shift(self.plan, chosen.pose, last) < 1.0:
             return last
-        return chosen
+        return chosen.pose
 
-    def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
+    def right_way(self, image: np.ndarray, pose: Pose) -> Placement:
         """Of the places where a board may lie for what is seen of its print, turned or some squares
         off, the one that everything read there speaks for; `maybe_turned` while it is in doubt"""
         ways = self.registrar.ways(image, pose)

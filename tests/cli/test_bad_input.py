@@ -202,7 +202,7 @@ import numpy as np
 from cli.main import main
 from companion.setup.setup import NotSo, Setup
 from companion_web.access import Access
-from vision.storage.model_file import save
+from vision.storage.model_file import save_arrays as save
 for doing in (lambda: save(folder / "model.npz", {"a": np.random.default_rng(0).random(5000)}),
               lambda: main(["print", "tigris", "-o", str(folder / "t.pdf")])):
     try:

@@ -22,7 +22,9 @@ class Seen:
 
     def __init__(self):
         self.pose, self.now, self.asked = POSE, 0.0, []
-        self.reader = coins().reader(SimpleNamespace(locate=lambda image, last: self.pose))
+        self.reader = coins().reader(
+            SimpleNamespace(locate=lambda image, last: self.pose, looks_alike=False)
+        )
         self.eye, read = Eye(self.reader), self.reader.read_at
 
         def read_at(image, pose, sites=None, memory=None):

@@ -138,7 +138,9 @@ def test_the_box_holds_for_what_is_told_along_too(reader, film):
     pieces = tuple(
         msgspec.structs.replace(p, count=1) if p.kind == "green" else p for p in reader.plan.piece
     )
-    few = Reader(msgspec.structs.replace(reader.plan, piece=pieces), None, reader.readers)
+    few = Reader(
+        msgspec.structs.replace(reader.plan, piece=pieces), reader.registrar, reader.readers
+    )
     memory, after = Memory(), film(FIRST)
     few.read_at(after, POSE, None, memory)
     again, whole = few.read_at(after, POSE, {"c1"}, memory), few.read_at(after, POSE, None, memory)

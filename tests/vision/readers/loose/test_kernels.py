@@ -97,7 +97,7 @@ def test_a_kernel_takes_no_array_of_another_type_or_layout():
 
 
 def test_numpy_does_it_where_that_is_asked_for():
-    program = "import json; from vision import kernels; print(json.dumps([kernels.how(), bool(kernels.Kernel('built_from', ''))]))"
+    program = "import json; from vision import kernels; print(json.dumps([kernels.kernel_mode(), bool(kernels.Kernel('built_from', ''))]))"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

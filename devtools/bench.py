@@ -60,6 +60,12 @@ class Figure(msgspec.Struct, frozen=True):
     waits: bool = False
 
 
+def cost_of(figure: Figure) -> float:
+    """What the processor had to do with it, ms."""
+    assert figure.cpu is not None
+    return figure.cpu
+
+
 def reckoned(figure: Figure) -> dict[str, tuple[float, float]]:
     """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not
     depend on them"""
@@ -156,7 +162,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     hand."""
     reader = specimen.reader
     size = (800, round(800 * reader.plan.size[1] / reader.plan.size[0]))
-    frame = np.float32([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]])
+    frame = np.array([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]], np.float32)
     poses = [reader.locate(scenes[0].picture)]
     for s in scenes[1:]:
         poses.append(reader.locate(s.picture, poses[-1]))
@@ -194,7 +200,9 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
         runs,
     )
     whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)
-    yield msgspec.structs.replace(whole, note=f"{whole.cpu / max(floor.cpu, 1e-9):.1f} x the floor")
+    yield msgspec.structs.replace(
+        whole, note=f"{cost_of(whole) / max(cost_of(floor), 1e-9):.1f} x the floor"
+    )
     few = sorted(s.id for s in reader.plan.site)[:4]
     yield each(
         "four sites, nothing known of before",
@@ -250,7 +258,9 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
         watcher.see(noisy[n % len(noisy)], n / 5)
 
     seen = timed("an idle picture", idle, runs * 2, 4.0)
-    yield msgspec.structs.replace(seen, note=f"{seen.cpu * 5 / 10:.1f} % of a core at 5 a second")
+    yield msgspec.structs.replace(
+        seen, note=f"{cost_of(seen) * 5 / 10:.1f} % of a core at 5 a second"
+    )
 
 
 def with_others(
@@ -266,22 +276,23 @@ def with_others(
     px = there.to_px(pose.to_mm(np.stack([x, y], -1).astype(float))).astype(np.float32)
     out, wide = picture.copy(), 1024  # no more rows or columns than OpenCV takes
     px = np.vstack([px, np.zeros((-len(px) % wide, 2), np.float32)]).reshape(-1, wide, 2)
-    out[y, x] = cv2.remap(
+    shown = cv2.remap(  # type: ignore[call-overload]
         other, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    ).reshape(-1, 3)[: len(y)]
+    )
+    out[y, x] = shown.reshape(-1, 3)[: len(y)]
     return out
 
 
 def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
     """How right the reader is on pictures of which it is known what they show"""
-    known = [s for s in scenes if s.layout is not None]
+    known = [(s.picture, s.layout) for s in scenes if s.layout is not None]
     sites = [s for s in specimen.reader.plan.site if not s.optional]
     wrong = []
-    for s in known:
-        read = specimen.reader.read(s.picture).layout()
+    for picture, layout in known:
+        read = specimen.reader.read(picture).layout()
         wrong.append(
             sum(
-                not same_contents(tuple(s.layout.get(p.id, ())), read.get(p.id, ()), p.reads)
+                not same_contents(tuple(layout.get(p.id, ())), read.get(p.id, ()), p.reads)
                 for p in sites
             )
         )
@@ -299,7 +310,8 @@ def concluding(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
     played = [s for s in scenes if s.before is not None]
     times, agreed = [], 0
     for s in played or [s for s in filmed(specimen, 5) if s.before is not None]:
-        seen = specimen.reader.read(s.picture) if played else as_read(s.layout, specimen)
+        assert s.before is not None
+        seen = specimen.reader.read(s.picture) if played else as_read(s.layout or {}, specimen)
         start = time.perf_counter()
         context = Context(game=game, past=[(s.before, None)], reads=reads)
         verdict = Reconciliation(context, seen).verdict()

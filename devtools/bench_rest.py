@@ -55,6 +55,16 @@ class Stream:
         return None
 
 
+def constant(picture: np.ndarray) -> Callable[[float], np.ndarray]:
+    """Shows one picture all the time."""
+    return lambda at: picture
+
+
+def reaching(pictures: Sequence[np.ndarray], start: float) -> Callable[[float], np.ndarray]:
+    """Shows an arm that comes and goes from then on, in eight pictures."""
+    return lambda at: pictures[min(int((at - start) / REACHES * 8), 7)]
+
+
 def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iterator[Figure]:
     """Four sites change under a hand, which goes at any moment between two pictures"""
     plan, rng, took = specimen.reader.plan, np.random.default_rng(1), []
@@ -69,13 +79,10 @@ def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iter
         for a, b in ((scene.picture, after), (after, scene.picture)):
             start = stream.now + RESTS
             gone = start + REACHES + rng.uniform(0, stream.gap)
-            stream.known(lambda at, a=a: a, start)
+            stream.known(constant(a), start)
             arms = [reached(picture, k) for picture in (a, b) for k in range(4)]
-            stream.known(
-                lambda at, start=start, arms=arms: arms[min(int((at - start) / REACHES * 8), 7)],
-                gone,
-            )
-            found = stream.known(lambda at, b=b: b, gone + 3, gone)
+            stream.known(reaching(arms, start), gone)
+            found = stream.known(constant(b), gone + 3, gone)
             took += [] if found is None else [1000 * (found - gone)]
     if took:
         note = f"{min(took):.0f} to {max(took):.0f}, the clock's and the processor's time"

@@ -153,6 +153,7 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
         )
         setup.choose(name, [s.id for s in engine.game(name).seats[:3]], {})
         setup.begin("Kitchen table", markers=True)
+        assert setup.session is not None
         for number, step in enumerate(setup.session.steps[:2]):
             director.set(step.layout)
             setup.take(number, None)
@@ -197,4 +198,4 @@ def main(folder: Path = FOLDER, tell: Callable[[str], object] = print) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(Path, sys.argv[1:2])))
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER))

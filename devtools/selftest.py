@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +63,16 @@ def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
                 f"lamp {verdict}",
                 "Look at the lamp.",
                 f"Is it {'off' if colour == 'off' else colour + rhythm}?",
-                before=lambda v=verdict: panel.show(v),
+                before=partial(panel.show, verdict),
             )
     if "buzzer" in config.pins:
         yield Item("buzzer", "Listen.", "Was there one short buzz?", before=panel.buzz)
     for name in ("done", "undo", "mute"):
         if name in config.pins:
             pressed: list[bool] = []
-            panel.on(name, lambda p=pressed: p.append(True))
+            panel.on(name, partial(pressed.append, True))
             yield Item(
-                f"button {name}", f"Press the button for {name}.", wait=lambda p=pressed: bool(p)
+                f"button {name}", f"Press the button for {name}.", wait=partial(bool, pressed)
             )
     yield Item(
         "power cut",

@@ -155,6 +155,7 @@ class State(abc.ABC):
     game: ClassVar[str]
     seats: tuple[str, ...]
     # sites whose contents the rules neither know nor need
+    plan: Plan  # of the board that is played on
     unwatched: ClassVar[frozenset[str]] = frozenset()
 
     @property

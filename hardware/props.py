@@ -4,7 +4,7 @@ phone, a cup."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cv2
@@ -93,7 +93,7 @@ def cup() -> list[dict[str, Any]]:
 
 
 # "hand" stands for any of those whose first word it is.
-PROPS = {
+PROPS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "hand": hand,
     "hand dark": lambda: hand("#7a5238", "#b03a3a", 1.2),
     "hand pale": lambda: hand("#ecc9b4", "#ecc9b4", 0.8),

@@ -211,8 +211,10 @@ class Look:
         found = self._cache.get((site, contents))
         if found is None:
             e = self.evidence.sites.get(site)
-            silent = e is None or not e.options or e.foreign or site in self.excused
-            found = 0.0 if silent else max(self._logp(e, site, contents), -MISREAD)
+            if e is None or not e.options or e.foreign or site in self.excused:
+                found = 0.0
+            else:
+                found = max(self._logp(e, site, contents), -MISREAD)
             self._cache[(site, contents)] = found
         return found
 

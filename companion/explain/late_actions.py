@@ -44,7 +44,9 @@ def put_in(
     allowed it, what was but guessed was not done, and all since again."""
     if hypothesis.actions or hypothesis.undo:
         return []
-    states, texts = [past[0][0]], []  # oldest first; texts[i] led from states[i] to states[i + 1]
+    # oldest first; texts[i] led from states[i] to states[i + 1]
+    states = [past[0][0]]
+    texts: list[str] = []
     for (_, text), (before, _) in zip(past, past[1:]):
         if text is None:
             break
@@ -71,9 +73,10 @@ def put_in(
         states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1 :]]
         guessed[at : at + 1] = [True] * len(rest)
     for action in added:
-        at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
-        if at is None:
+        late = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
+        if late is None:
             return []
+        at = late
         texts = [*texts[:at], str(action), *texts[at:]]
         if not (since := _replayed(states[at], texts[at:])):
             return []

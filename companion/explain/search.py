@@ -223,7 +223,7 @@ def _inserted(hypothesis: Hypothesis, left: Difference, look: Look) -> Iterator[
             if not proposal.violations and not proposal.belated:
                 for h in _do(before, proposal, look):
                     yield from _again(h, later, look)
-        before, after = before.parent, before
+        after, before = before, before.parent
 
 
 def _again(

@@ -12,7 +12,7 @@ from pathlib import Path
 import cv2
 
 from companion.simulate.editions import edition as other_edition
-from companion.simulate.samples import random_layout, samplers
+from companion.simulate.samples import Layout, random_layout, samplers
 from companion.simulate.tabletop import Tabletop
 from engine.art import Art, BadArt, load, plain
 from hardware.film import Film, jpeg
@@ -116,7 +116,7 @@ def make_copy(
     rng = random.Random(conditions.seed * 1009 + conditions.edition)
     rules, top = art_for(plan).data.get("lie", ()), conditions.table(plan)
     view, film = conditions.look(plan), Film(conditions.seed)
-    first: list[tuple[dict[str, tuple[str, ...]], str]] = [({}, "empty-1"), ({}, "empty-2")]
+    first: list[tuple[Layout, str]] = [({}, "empty-1"), ({}, "empty-2")]
     first += [(layout, f"sampler-{n}") for n, layout in enumerate(samplers(plan, rules, rng), 1)]
     for layout, name in first:
         _photo(folder / name, top, layout, film, view, conditions.light(rng))

@@ -118,7 +118,8 @@ class _Maker:
         """before: what the photos before this one show; sides: as samplers() has it"""
         self.plan, self.rng, self.before = plan, rng, before
         self.one = plan.one if sides else {k: k for k in plan.pieces}
-        self.rules, self.fitting = (rules, None) if rules else (ANYTHING, plan.fitting)
+        self.rules = rules or ANYTHING
+        self.fitting = None if rules else plan.fitting
         self.left = Counter(
             {
                 k: (plan.number(k) if sides else plan.pieces[k].count) or UNCOUNTED
@@ -136,7 +137,8 @@ class _Maker:
     ) -> Layout:
         """need: how many of each kind are still wanted, full: how many were at first; None for a
         layout at random."""
-        self.need, self.full = None if need is None else need.copy(), full
+        self.need = None if need is None else need.copy()
+        self.full: Mapping[str, int] = full or {}
         for rule in self.rules:
             if "once" in rule:
                 self._once(rule, share_of_once)
@@ -152,9 +154,10 @@ class _Maker:
     def _once(self, rule: Rule, share: float) -> None:
         kinds = _matching(self.plan, rule["contents"][-1])
         self.rng.shuffle(kinds)
-        wanted = [k for k in kinds if self.need is None and self.rng.random() < rule["once"]]
-        if self.need is not None:
-            due = sorted((k for k in kinds if self.need[k] > 0), key=lambda k: -self.need[k])
+        need = self.need
+        wanted = [k for k in kinds if need is None and self.rng.random() < rule["once"]]
+        if need is not None:
+            due = sorted((k for k in kinds if need[k] > 0), key=lambda k: -need[k])
             wanted = (
                 due[: max(1, round(len(due) * share))] if self.plan.pieces[kinds[0]].spans else due
             )
@@ -171,13 +174,14 @@ class _Maker:
                 covered = spanned(self.plan, site, kind)
                 if covered and not any(c in self.layout for c in covered) and self._left(kind) > 0:
                     under = self.plan.pieces[kind].over
-                    below = (
-                        [under]
-                        if under
-                        else [self._pick(item, {}) for item in rule["contents"][:-1]]
-                    )
+                    below = [under] if under else self._below(rule)
                     self._lay({c: list(below) for c in covered} | {site.id: [*below, kind]})
                     break
+
+    def _below(self, rule: Rule) -> list[str]:
+        """What lies under the kind that a rule lays once."""
+        picks = [self._pick(item, {}) for item in rule["contents"][:-1]]
+        return [k for k in picks if k is not None]
 
     def _choose(self, site: Site, fitting: list[Rule]) -> list[str]:
         """A few throws; the one that shows most of what is still needed."""
@@ -186,18 +190,17 @@ class _Maker:
             self._throw(r)
             for r in self.rng.choices(fitting, shares, k=1 if self.need is None else 14)
         ]
-        if self.need is None:
+        need = self.need
+        if need is None:
             return throws[0]
-        return max(
-            throws,
-            key=lambda c: (
-                sum(
-                    self._worth(k) * min(n, self.need[k])
-                    for k, n in visible_counts(self.plan, {site.id: c}).items()
-                )
-                / (0.5 + len(c))
-            ),
-        )
+
+        def gain(contents: list[str]) -> float:
+            seen = visible_counts(self.plan, {site.id: contents})
+            return sum(self._worth(k) * min(n, need[k]) for k, n in seen.items()) / (
+                0.5 + len(contents)
+            )
+
+        return max(throws, key=gain)
 
     def _worth(self, kind: str) -> float:
         """How much one more of a kind is needed: a kind not seen yet above all."""

@@ -305,7 +305,7 @@ class Tabletop:
             if floor
             else [o for o in site.outlines for _ in range(1 + int(_area(o) / 500))]
         )
-        best, best_room = None, -math.inf
+        best, best_room = (0.0, 0.0), -math.inf
         for attempt in range(160):
             outline = self.rng.choice(outlines)
             at = np.array(
@@ -316,13 +316,13 @@ class Tabletop:
             gaps = [np.hypot(*(at - o)) - r - radius for o, r in (*others, *spots)]
             room = min([edge, *gaps])
             if room > best_room:
-                best, best_room = at, room
+                best, best_room = (float(at[0]), float(at[1])), room
             if room > 0.5 + 2 * (attempt < 20):
                 break
         # Where there is no room beside the others, people put it upon one of them.
         z += max((self._height_at(t, best) for _, t in lying[len(floor) :]), default=0.0)
         look, turn = self._turned(piece, site.id, straight=False)
-        return Thing(look, (float(best[0]), float(best[1])), turn, z)
+        return Thing(look, best, turn, z)
 
 
 def _box(site: Site) -> np.ndarray:

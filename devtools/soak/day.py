@@ -260,7 +260,8 @@ class Day:
 def slope(memory: Sequence[tuple[float, float]]) -> float:
     """MB an hour after the first, of (hours, MB)"""
     later = np.array([m for m in memory if m[0] > 1.0] or memory)
-    return float(np.polyfit(*later.T, 1)[0]) if len(later) > 1 else 0.0
+    hours, size = later.T
+    return float(np.polyfit(hours, size, 1)[0]) if len(later) > 1 else 0.0
 
 
 def main(argv: list[str] | None = None) -> int:

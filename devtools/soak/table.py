@@ -75,7 +75,9 @@ class Reading:
     def __init__(self, plan: Plan, camera: Sight) -> None:
         self.plan, self.camera = plan, camera
         self.layout: Mapping[str, tuple[str, ...]] = {}
-        self.fresh, self.evidence, self.picture = True, None, None
+        self.fresh = True
+        self.evidence: Evidence | None = None
+        self.picture: np.ndarray | None = None
 
     def show(self, layout: Mapping[str, Any]) -> None:
         self.layout, self.fresh = {s: tuple(c) for s, c in layout.items()}, True
@@ -128,7 +130,7 @@ class Obedient:
         self.supervisor = Supervisor(self.camera, lambda: self.now)
         self.loop = Loop(self.table, self.reading, self.supervisor)  # type: ignore[arg-type]
         real = time.time
-        time.time = lambda: real() + self.skew  # type: ignore[assignment]
+        time.time = lambda: real() + self.skew
         self.server = companion_web.serve(
             companion_web.create_app(self.table, companion_web.Settings(pin=PIN)), "127.0.0.1", 0
         )

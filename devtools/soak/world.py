@@ -95,7 +95,8 @@ class World:
             tell,
             often,
         )
-        self.rng, self.out, self.counted = random.Random(seed), Figures(), Counter()
+        self.rng, self.out = random.Random(seed), Figures()
+        self.counted: Counter[str] = Counter()
         self.seats = [
             s.id for s in self.game.seats[: max(self.game.players[0], min(3, self.game.players[1]))]
         ]

@@ -30,7 +30,7 @@ class Moment(State):
         return self._steps
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> Plan:  # type: ignore[override]
         """The plan of the board it is played on."""
         return self.board.plan
 

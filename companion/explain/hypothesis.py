@@ -242,6 +242,7 @@ class Look:
         return self._logp(known, site, contents) < -by
 
     def best(self, site: str) -> Contents | None:
+        """The likeliest contents of a site; None where the picture does not show it."""
         e = self.evidence.sites.get(site)
         return None if e is None or e.foreign or not e.options else e.options[0][0]
 

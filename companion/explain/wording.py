@@ -14,6 +14,7 @@ LONG_SINCE = 8  # events back that a to-do's words are looked for
 
 
 def verdict_text(name: str, hypothesis: Hypothesis, past: Past) -> Text:
+    """What people are told of a verdict, in one sentence."""
     if name == SAME:
         return say("nothing changed")
     if hypothesis.undo and not hypothesis.actions:

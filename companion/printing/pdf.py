@@ -51,6 +51,7 @@ class Pdf:
         self._stamps: list[tuple[bytes, tuple[float, float, float, float]]] = []
 
     def page(self, width: float = 210.0, height: float = 297.0) -> Page:
+        """A new page, mm."""
         self.pages.append(Page(width, height))
         return self.pages[-1]
 
@@ -66,6 +67,7 @@ class Pdf:
 
     def to_bytes(self) -> bytes:
         # catalogue and page tree come first and are filled in last
+        """The whole document."""
         objects: list[bytes] = [b"", b""]
         fonts: list[str] = []
         for name in ("Helvetica-Bold", "Helvetica"):
@@ -114,6 +116,7 @@ class Page:
         self._parts: list[str] = []
 
     def draw(self, prims: Sequence[Prim], x: float = 0.0, y: float = 0.0) -> None:
+        """Draws primitives (engine.art) around (x, y) mm from the page's upper left corner."""
         self.drawn += [_moved(p, x, y) for p in prims]
         self._parts.append(f"q 1 0 0 1 {_nums(x, y)} cm {_drawn(prims)} Q")
 
@@ -140,6 +143,7 @@ class Page:
         colour: str = "#808080",
         dash: float = 0.0,
     ) -> None:
+        """Draws a line, mm; dash: the length of its dashes, 0 for a whole line."""
         prim = {"p": "line", "points": [[x0, y0], [x1, y1]], "stroke": colour, "width": width}
         self.drawn.append(prim)
         dashed = f"[{_nums(dash, dash)}] 0 d " if dash else ""
@@ -162,6 +166,7 @@ class Page:
         )
 
     def content(self) -> bytes:
+        """The page's drawing commands."""
         flip = f"{_nums(MM, 0, 0, -MM, 0, self.height * MM)} cm 1 J 1 j"
         return "\n".join([flip, *self._parts]).encode("latin-1")
 

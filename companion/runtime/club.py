@@ -87,11 +87,13 @@ class Publisher:
 
     def start(self) -> None:
         # The broker need not be there yet: paho's own thread keeps trying.
+        """Connects, and goes on trying, in a thread of its own."""
         self.client.connect_async(self.club.broker, self.club.port, keepalive=20)
         self.client.loop_start()
         self._thread.start()
 
     def stop(self) -> None:
+        """Says that the table is offline, and disconnects."""
         self._stop.set()
         if self.client.is_connected():
             self.client.publish(

@@ -100,6 +100,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folder: str = "."
 
     def path(self, name: str) -> Path:
+        """A path of the configuration, taken from its folder."""
         return Path(self.folder) / name
 
     def open_camera(self) -> Camera:

@@ -77,14 +77,17 @@ class Hall:
         self.client.on_disconnect = lambda *_: self._set(False)
 
     def start(self) -> None:
+        """Connects, and goes on trying, in a thread of its own."""
         self.client.connect_async(self.club.broker, self.club.port, keepalive=20)
         self.client.loop_start()
 
     def stop(self) -> None:
+        """Disconnects."""
         self.client.disconnect()
         self.client.loop_stop()
 
     def tables(self) -> list[dict[str, Any]]:
+        """All tables as the broker tells of them."""
         with self._lock:
             found = [self._shown(i) for i in self._states]
         return sorted(found, key=lambda t: (t["name"].lower(), t["id"]))

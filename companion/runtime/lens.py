@@ -20,15 +20,19 @@ class Lens(Protocol):
     name: the camera's."""
 
     @property
-    def focuses(self) -> bool: ...
+    def focuses(self) -> bool:
+        """Whether the lens finds its focus by itself."""
 
     @property
-    def focus(self) -> float | None: ...
+    def focus(self) -> float | None:
+        """Where it stands, in the camera's own unit; None: not known."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The camera's name."""
 
-    def focus_anew(self) -> object: ...
+    def focus_anew(self) -> object:
+        """Lets it look for its focus again."""
 
 
 class Fixed:
@@ -36,7 +40,8 @@ class Fixed:
 
     focuses, focus, name = False, None, ""
 
-    def focus_anew(self) -> None: ...
+    def focus_anew(self) -> None:
+        """Nothing: this lens cannot be moved."""
 
 
 def kept_focus(folder: Path, name: str) -> float | None:

@@ -31,6 +31,7 @@ class Lessons:
         self._waiting: tuple[int, float, np.ndarray, Layout] | None = None
 
     def look(self, table: Table, verdict: Verdict, evidence: Evidence, image: np.ndarray) -> None:
+        """Puts a settled view aside, if the game has agreed on what it shows."""
         event = table.lines[-1].event
         if (
             self._waiting

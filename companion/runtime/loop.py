@@ -139,6 +139,7 @@ class Loop:
     # What people look at
 
     def now(self) -> bytes | None:
+        """The newest picture, as JPEG; None without one."""
         frame = self.supervisor.newest(0, 0.0)
         image = None if frame is None else frame.image if frame.image is not None else frame.small
         return None if image is None else jpeg_of(image, LIVE)
@@ -156,6 +157,7 @@ class Loop:
         return jpeg_of(cv2.remap(image, *maps, cv2.INTER_LINEAR), PLACE)
 
     def stop(self) -> None:
+        """Ends `run` after its present turn."""
         self._stop.set()
 
 

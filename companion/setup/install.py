@@ -47,9 +47,11 @@ class Machine:
         self.booted = self.live and Path("/run/systemd/system").is_dir()
 
     def path(self, name: str) -> Path:
+        """A file of the machine, or of the folder that stands for it."""
         return self.root / name
 
     def read(self, name: str) -> str | None:
+        """A file's text; None where there is none."""
         try:
             return self.path(name).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -68,6 +70,7 @@ class Machine:
         write_whole(path, text.encode(), None if path.exists() else 0o644)
 
     def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
         if self.path(name).is_file():
             self.tell(f"remove /{name}")
             if not self.dry:
@@ -91,6 +94,7 @@ class Machine:
             )
 
     def at_root(self, command: str) -> Sequence[str]:
+        """A command as it has to be called on this machine."""
         return (command,) if self.live else (command, f"--root={self.root.resolve()}")
 
 

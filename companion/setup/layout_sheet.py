@@ -37,6 +37,7 @@ def layout_sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
 
 
 def in_words(layout: Layout) -> str:
+    """A layout as a list of sites and pieces, HTML."""
     return "".join(
         f"<dt>{html.escape(site)}<dd>{html.escape(', '.join(contents))}"
         for site, contents in layout.items()

@@ -285,6 +285,7 @@ class Setup:
         return bool(np.abs(change - np.median(change)).max() > STIRRED)  # not a lamp or a cloud
 
     def take(self, number: int, corners: Corners | None) -> None:
+        """Takes a photo; corners: (4, 2) pixels as tapped. Raises NotSo."""
         with self._lock:
             session = self._open_session()
             if self._lens.focuses and not any(step.taken for step in session.steps):
@@ -446,6 +447,7 @@ class Setup:
     # What the page's own thread asks of a table: a table on which no game stands yet.
 
     def snapshot(self) -> dict[str, Any]:
+        """Everything the set-up page shows, as JSON data."""
         return {
             "version": self.version,
             "game": self._plays,
@@ -458,6 +460,7 @@ class Setup:
         }
 
     def wait(self, version: int, timeout: float) -> int:
+        """Blocks until something has changed since that version, or seconds are over."""
         self.written.wait(timeout)
         return self.version
 

@@ -24,6 +24,7 @@ class Doing(msgspec.Struct, frozen=True):
 
     @property
     def layout(self) -> Layout:
+        """The board after it."""
         return self.after.layout()
 
 

@@ -94,6 +94,7 @@ class Tabletop:
         return changed
 
     def scene(self, over: Sequence[Thing] = ()) -> Scene:
+        """The table as a camera films it; over: what is held above it for a moment."""
         things = [t for site in self.plan.site for _, t in self._lying.get(site.id, ())]
         for site, lying in self._lying.items():
             for kind, body in lying:

@@ -179,6 +179,7 @@ class Journal:
             )
 
     def meta(self, key: str, default: str = "") -> str:
+        """What was kept under a key."""
         with self._lock:
             row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
         return row[0] if row else default
@@ -276,6 +277,7 @@ class Journal:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
 
     def close(self) -> None:
+        """Closes the file, and lets others have it."""
         with self._lock:
             self._db.close()
             if self._lockfile is not None:
@@ -287,6 +289,7 @@ class Journal:
 
     @property
     def picture_dir(self) -> Path | None:
+        """The folder of the game's pictures; None without a file."""
         return None if self.path == ":memory:" else Path(self.path + ".pictures")
 
     def keep_picture(self, event: int, which: str, jpeg: bytes) -> None:
@@ -326,6 +329,7 @@ class Journal:
         return self._pictured
 
     def picture(self, event: int, which: str) -> bytes | None:
+        """A kept picture of an event ("before" or "after"), as JPEG."""
         folder = self.picture_dir
         path = (
             folder / f"{event:06d}-{which}.jpg" if folder and which in ("before", "after") else None

@@ -34,6 +34,7 @@ class Pause(msgspec.Struct, frozen=True):
         optional: frozenset[str],
         excused: Layout,
     ) -> Pause:
+        """The pause with the places that now lie otherwise than the game left them."""
         look = Look(evidence, reads, optional, excused)
         layout, out = state.layout(), {}
         for site in evidence.sites:

@@ -17,13 +17,20 @@ class Published(Protocol):
     """What a snapshot is made of: a companion.table.table.Table."""
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """The game's state."""
+
     @property
-    def lines(self) -> Sequence[Line]: ...
+    def lines(self) -> Sequence[Line]:
+        """The events that stand."""
+
     @property
-    def undone(self) -> Sequence[Line]: ...
+    def undone(self) -> Sequence[Line]:
+        """The events that `redo` brings back."""
+
     @property
-    def question_id(self) -> str: ...
+    def question_id(self) -> str:
+        """What the open question is answered by."""
 
     version: int
     game: Game

@@ -137,10 +137,12 @@ class Table:
 
     @property
     def state(self) -> State:
+        """The state after the last event."""
         return self._lines[-1].state
 
     @property
     def question_id(self) -> str:
+        """What the open question is answered by."""
         return f"q{self._asked}"
 
     @property

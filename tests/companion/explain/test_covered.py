@@ -4,7 +4,8 @@ accuse anybody."""
 START = """game ur
 seats black white green
 layout clear
-layout A1 tile:war/trade black black B1 tile:trade/culture C1 tile:culture/war white A2 tile:politics/war B2 tile:agriculture/war green
+layout A1 tile:war/trade black black B1 tile:trade/culture C1 tile:culture/war white
+layout A2 tile:politics/war B2 tile:agriculture/war green
 layout C2 tile:culture/trade
 hand black agriculture/war
 hand white culture/war

@@ -1,4 +1,5 @@
-"""What hands have taken up and not yet put down breaks no rule, however long they take (issue 28)."""
+"""What hands have taken up and not yet put down breaks no rule, however long they take (issue
+28)."""
 
 import math
 from collections import Counter
@@ -83,7 +84,8 @@ def test_what_was_taken_up_is_no_wrong_doing_and_is_found_when_it_lies_again(nam
 
 def test_a_piece_that_goes_back_where_it_was_is_nothing(player):
     p = player(
-        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow\n"
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow "
+        "people:yellow\n"
         "layout africa-3 people:blue\n"
     )
     v = p.look(**{"eurasia-5": "people:yellow"})

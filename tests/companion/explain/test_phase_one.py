@@ -38,7 +38,10 @@ def faults(table, read, what, after):
         or verdict.todo
         or not (same or table.state.readings)
     ):
-        yield f"{what}: {verdict.verdict} {[str(a) for a in verdict.actions]} {verdict.text} {[str(t.text) for t in verdict.todo]}"
+        yield (
+            f"{what}: {verdict.verdict} {[str(a) for a in verdict.actions]} {verdict.text} "
+            f"{[str(t.text) for t in verdict.todo]}"
+        )
 
 
 @pytest.mark.parametrize("seats, seed", [(2, 4), (4, 5)])

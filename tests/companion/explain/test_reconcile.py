@@ -180,8 +180,10 @@ def test_a_correction_of_the_doing_before_the_last_does_the_last_no_second_time(
 def test_the_last_building_and_the_end_of_the_round_in_one_look(player):
     """What people did before all that followed of it is found beside much that followed"""
     start = (
-        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow people:yellow people:yellow\n"
-        "layout africa-3 people:blue people:blue eurasia-3 people:yellow people:yellow\nstock blue wood 4\n"
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow "
+        "people:yellow people:yellow people:yellow\n"
+        "layout africa-3 people:blue people:blue eurasia-3 people:yellow "
+        "people:yellow\nstock blue wood 4\n"
         "layout eurasia-3.forest1 bare\nphase building\nyellow: done\n"
     )
     p = player(start)
@@ -198,7 +200,8 @@ def test_red_pawns_laid_one_after_another_are_no_mine_work_after_all(player):
     """D28: nobody said who worked; each look tells more of it, what was guessed before is
     corrected, what was said stands"""
     p = player(
-        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow eurasia-3 people:yellow\n"
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow "
+        "people:yellow eurasia-3 people:yellow\n"
         "layout africa-3 people:blue people:blue\nphase harvest\n"
     )
     p.table.declare("yellow: harvest eurasia-5 gold 1")
@@ -223,7 +226,8 @@ def test_a_forest_s_card_laid_late_was_cut_by_whom_the_table_thought_in_the_mine
     """D24, D25: a red pawn elsewhere says that the harvest is over, so the third of three must have
     worked too"""
     p = player(
-        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow people:yellow\n"
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow "
+        "people:yellow people:yellow\n"
         "layout africa-3 people:blue people:blue people:blue\nphase harvest\n"
     )
     cards = {f"eurasia-5.forest{n}": "bare" for n in (1, 2)} | {
@@ -238,7 +242,8 @@ def test_a_forest_s_card_laid_late_was_cut_by_whom_the_table_thought_in_the_mine
 
 def test_what_may_be_a_piece_or_something_foreign_tells_where_a_missing_piece_went(player):
     p = player(
-        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow arctic ship:yellow africa-3 people:blue\n"
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow "
+        "arctic ship:yellow africa-3 people:blue\n"
         "phase movement\n"
     )
     board = {**p.board, "north-pacific": ("ship:yellow",)}
@@ -251,7 +256,8 @@ def test_what_may_be_a_piece_or_something_foreign_tells_where_a_missing_piece_we
 
 def test_a_site_hardly_read_as_empty_tells_where_a_marker_came_from(player):
     p = player(
-        "game nile\nseats red blue yellow\nlayout clear\nlayout L4.3 ripe:red:aubergine R3.2 seed:blue:flax\nphase actions\n"
+        "game nile\nseats red blue yellow\nlayout clear\nlayout L4.3 ripe:red:aubergine "
+        "R3.2 seed:blue:flax\nphase actions\n"
     )
     v = p.look(
         **{"M1.1": "ripe:red:aubergine", "L4.3": ""},
@@ -264,7 +270,8 @@ def test_a_marker_that_may_be_something_foreign_is_not_passed_over(player):
     """93 in 100 a marker on the score track, else something foreign: either way the square is not
     empty"""
     p = player(
-        "game nile\nseats red blue yellow\nlayout clear\nlayout R3.2 seed:blue:flax\nphase actions\n"
+        "game nile\nseats red blue yellow\nlayout clear\nlayout R3.2 "
+        "seed:blue:flax\nphase actions\n"
     )
     clear = sees(p.board, p.table.plan)
     there = SiteEvidence(
@@ -277,7 +284,8 @@ def test_a_marker_that_may_be_something_foreign_is_not_passed_over(player):
 
 def test_a_marker_on_the_track_names_its_rule_though_a_reader_may_err(player):
     p = player(
-        "game nile\nseats red blue yellow\nlayout clear\nlayout R3.2 seed:blue:flax\nphase actions\n"
+        "game nile\nseats red blue yellow\nlayout clear\nlayout R3.2 "
+        "seed:blue:flax\nphase actions\n"
     )
     clear = sees(p.board, p.table.plan)
     there = SiteEvidence(

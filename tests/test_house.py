@@ -166,6 +166,7 @@ FLOORS = (  # of vision, each standing on those before it only
     "motion",
     "learned",
     "readers",
+    "placement",
     "reader",
 )
 

@@ -117,7 +117,7 @@ class Coins:
                 tuple(kinds),
                 np.stack([np.full((*rings.cell.shape, 3), KINDS[k][1], np.float32) for k in kinds]),
             )
-        registrar = registrar or SimpleNamespace(looks_alike=False)
+        registrar = registrar or SimpleNamespace(is_ambiguous=lambda image, pose: False)
         return Reader(plan, registrar, [ClusterReader(plan, empty, Firsts((), {}), looks)])
 
 

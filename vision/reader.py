@@ -153,7 +153,9 @@ class Reader:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
         found = self.look(image, pose, sites, memory)
-        doubt = pose.maybe_turned or self.registrar.looks_alike and is_implausible(self.plan, found)
+        doubt = pose.maybe_turned or (
+            is_implausible(self.plan, found) and self.registrar.is_ambiguous(image, pose)
+        )
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
         if memory is not None:
             memory.sites |= found

@@ -128,10 +128,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 for _, off in self.whole.squares_off(picture, turned, step)[:SQUARES_OFF]:
                     yield corners - off
 
-    @property
-    def looks_alike(self) -> bool:
-        """Whether the board's print looks like itself turned, or a square further"""
-        return self.printed is not None and len(self.printed.likes) > 0
+    def is_ambiguous(self, image: np.ndarray, pose: Pose) -> bool:
+        """Whether what is seen of the print leaves open that the board lies turned, or a square off;
+        never where cards say where it lies"""
+        if pose.by == "markers" or self.printed is None or not len(self.printed.likes):
+            return False
+        picture = checked_picture(image)
+        fit = follow_print(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        return fit is not None and bool(open_look_alikes(self.printed, picture, fit, STILL_SEEN))
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, its error with what is unsure about the map itself"""

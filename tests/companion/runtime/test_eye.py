@@ -23,7 +23,9 @@ class Seen:
     def __init__(self):
         self.pose, self.now, self.asked = POSE, 0.0, []
         self.reader = coins().reader(
-            SimpleNamespace(locate=lambda image, last: self.pose, looks_alike=False)
+            SimpleNamespace(
+                locate=lambda image, last: self.pose, is_ambiguous=lambda image, pose: False
+            )
         )
         self.eye, read = Eye(self.reader), self.reader.read_at
 

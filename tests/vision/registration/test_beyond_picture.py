@@ -20,7 +20,9 @@ def test_of_sites_beyond_the_pictures_edge_nothing_is_told():
     )  # the picture ends at the board's middle
     certain = SiteEvidence(((("man",), -0.01),), -9.0)
     reading = SimpleNamespace(read=lambda picture, pose, sites: {s.id: certain for s in plan.site})
-    registrar = SimpleNamespace(locate=lambda image, last: cut, looks_alike=False)
+    registrar = SimpleNamespace(
+        locate=lambda image, last: cut, is_ambiguous=lambda image, pose: False
+    )
     found = (
         Reader(plan, registrar, [reading])
         .read(np.full((cut.size[1], cut.size[0], 3), 128, np.uint8))

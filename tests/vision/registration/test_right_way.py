@@ -32,7 +32,7 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
         locate=lambda image, last: here if last is None else last,
         ways=lambda image, pose: pose.as_well,
         neighbours=lambda image, pose, aside: [],
-        looks_alike=True,
+        is_ambiguous=lambda image, pose: True,
     )
     return Reader(plan, registrar, [SimpleNamespace(read=looked)]), read
 
@@ -73,7 +73,7 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
         locate=lambda image, last: doubted,
         ways=lambda image, pose: pose.as_well,
         neighbours=lambda image, pose, aside: [],
-        looks_alike=True,
+        is_ambiguous=lambda image, pose: True,
     )
 
     def looked(picture, pose, sites):
@@ -105,7 +105,7 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
         locate=lambda image, last: here,
         ways=lambda image, pose: pose.as_well,
         neighbours=lambda image, pose, aside: [],
-        looks_alike=True,
+        is_ambiguous=lambda image, pose: True,
     )
 
     def looked(picture, pose, sites):
@@ -160,7 +160,7 @@ def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
         locate=lambda image, last: last,
         ways=lambda image, pose: pose.as_well,
         neighbours=lambda image, pose, aside: [] if aside else [right],
-        looks_alike=True,
+        is_ambiguous=lambda image, pose: True,
     )
 
     def looked(picture, pose, sites):

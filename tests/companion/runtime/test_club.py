@@ -2,11 +2,14 @@
 tables catch up."""
 
 import json
+import re
 import shutil
 import socket
 import subprocess
+import textwrap
 import threading
 import time
+from pathlib import Path
 
 import paho.mqtt.client as mqtt
 import pytest
@@ -19,6 +22,7 @@ from companion.table.table import Table
 from companion_web.hall import create_hall
 from engine.script import run
 
+ROOT = Path(__file__).resolve().parents[3]
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 needs_broker = pytest.mark.skipif(
     not MOSQUITTO, reason="needs Mosquitto: sudo apt-get install mosquitto"
@@ -389,16 +393,11 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
             check=True,
             capture_output=True,
         )
-    (tmp_path / "acl").write_text(
-        "".join(
-            (
-                f"user {t}\ntopic write nilometer/{t}/#\ntopic write "
-                f"homeassistant/sensor/nilometer_{t}/#\n\n"
-            )
-            for t in ("window", "door")
-        )
-        + "user hall\ntopic read nilometer/#\n"
-    )
+    document = (ROOT / "docs" / "manual" / "club.md").read_text()
+    written = textwrap.dedent(re.search(r"```\n( *user hall\n.*?)```", document, re.S)[1])
+    window = written[written.index("user window") :]
+    assert "topic write nilometer/window/#" in window
+    (tmp_path / "acl").write_text(f"{written}\n{window.replace('window', 'door')}")
     broker = Broker(tmp_path)
     files = "".join(
         f"{k} {tmp_path / f}\n"

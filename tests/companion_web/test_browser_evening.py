@@ -285,3 +285,14 @@ def test_moves_are_told_in_words(visit, table):
     page.locator("#moves .tool").first.click()
     page.wait_for_selector("dialog[open] .in-words")
     assert page.locator("dialog .in-words").inner_text() == "Stier past"
+
+
+def test_laying_the_board_out_is_one_line_of_the_moves(visit, table):
+    for n in range(5):
+        table.act(f"box: lay C{n + 1} temple", f"C{n + 1}", ["temple"])
+    table.act("bull: tile red C6", "C6", ["temple"])
+    page = visit(locale="de-DE")
+    assert page.locator("#moves > div > ol > li").count() == 1
+    summary = page.get_by_text("Das Spielfeld wurde ausgelegt: 5 Teile")
+    summary.click()
+    assert page.locator("#moves .laid li").count() == 5

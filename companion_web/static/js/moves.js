@@ -15,11 +15,20 @@ export function showMoves(snapshot, plan, failed) {
   const box = byId("moves").lastElementChild, moves = snapshot.moves;
   fill(box, [moves, snapshot.you, all, Boolean(plan)], () => {
     if (!moves.length) return h("p", { class: "hint" }, say("Nobody has moved yet."));
-    const from = all ? 0 : Math.max(0, moves.length - FIRST);
+    const laid = layingOut(snapshot), from = all ? laid : Math.max(laid, moves.length - FIRST);
     const items = moves.slice(from).map((move, i) => line(snapshot, from + i, plan, failed)).reverse();
     return [h("ol", { class: "moves", reversed: true }, items),
-      from > 0 ? h("button", { type: "button", onclick: () => { all = true; showMoves(snapshot, plan, failed); } }, say("All {n} moves", { n: moves.length })) : null];
+      laid && from === laid ? h("details", { class: "laid" }, h("summary", null, say("The board was laid out: {n} pieces", { n: laid })),
+        h("ol", { class: "moves", reversed: true }, moves.slice(0, laid).map((move, i) => line(snapshot, i, plan, failed)).reverse())) : null,
+      from > laid ? h("button", { type: "button", onclick: () => { all = true; showMoves(snapshot, plan, failed); } }, say("All {n} moves", { n: moves.length })) : null];
   });
+}
+
+// How many moves at the beginning nobody made: the table saw the box being unpacked.
+function layingOut(snapshot) {
+  const n = snapshot.moves.findIndex(move => snapshot.seats.some(({ id }) => id === move.seat));
+  const laid = n < 0 ? snapshot.moves.length : n;
+  return laid > 2 && laid < snapshot.moves.length ? laid : 0;
 }
 
 function line(snapshot, i, plan, failed) {

@@ -126,7 +126,7 @@ export function showQuestion(snapshot, plan, failed) {
   box.classList.toggle("mine", own);
   return fill(box, [q, snapshot.you, Boolean(plan)], () => [
     h("h2", { id: "question-head" }, q.seat ? [seatTag(snapshot, q.seat), " "] : null, sentence(words(q.text))),
-    own && q.sites.length === 1 && snapshot.verdict.verdict === "unclear" ? h("img", { class: "spot", src: `/api/place/${encodeURIComponent(q.sites[0])}/picture.jpg?${q.id}`, alt: say("{site}, as the camera sees it", { site: placeName(q.sites[0]) }), width: "120", height: "120", onerror: e => e.target.remove() }) : null,
+    own && q.sites.length === 1 && snapshot.verdict.verdict === "unclear" && snapshot.camera?.state === "ok" ? h("img", { class: "spot", src: `/api/place/${encodeURIComponent(q.sites[0])}/picture.jpg?${q.id}`, alt: say("{site}, as the camera sees it", { site: placeName(q.sites[0]) }), width: "120", height: "120", onerror: e => e.target.remove() }) : null,
     h("div", { class: q.answers.every(answer => answer.picture) ? "answers pictured" : "answers", role: "group", "aria-labelledby": "question-head" }, q.answers.map((answer, i) =>
       h("button", { type: "button", disabled: !own, "data-focus": `answer-${i}`, onclick: e => give(e.currentTarget, q.id, i, failed) },
         answer.picture ? pieceIcon(plan, answer.picture) : null, h("span", null, sentence(words(answer.text)).replace(/\.$/, ""))))),

@@ -35,10 +35,13 @@ from companion.runtime.loop import Loop, leave
 from companion.runtime.machine import reading_threads, watch_machine
 from companion.table.journal import BadJournal, Journal
 from companion.table.table import Gone, Table
+from companion_web import catalogue
+from companion_web.speaker import Speaker
 from engine import BadText, State, Text, say
 from hardware.camera import BadCamera
 from hardware.panel import NoPins, Panel, PinFault
 from hardware.supervisor import Supervisor
+from hardware.voice import NoVoice, Voice
 
 USUAL = "nilometer.toml"
 log = logging.getLogger(__name__)
@@ -143,6 +146,7 @@ def play(config: str | None) -> int:
         else msgspec.structs.replace(settings.club, ca=str(settings.path(settings.club.ca)))
     )
     publisher = Publisher(table, club, specimen.name) if club.broker else None
+    voice, speaker = open_voice(settings, table)
     pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
     page = page_settings(specimen, specimen.name, pin, Path(settings.folder), settings.web)
     app = companion_web.create_app(table, page)
@@ -172,6 +176,8 @@ def play(config: str | None) -> int:
         watching.start()
         if publisher is not None:
             publisher.start()
+        if speaker is not None:
+            speaker.start()
         notify.ready()
         while watching.is_alive() and not stopped.wait(0.2):
             pass
@@ -182,6 +188,9 @@ def play(config: str | None) -> int:
         server.stop()
         if publisher is not None:
             publisher.stop()
+        if speaker is not None and voice is not None:
+            speaker.stop()
+            voice.stop()
         watching.join(0.5)
         panel.close()
         journal.close()
@@ -198,6 +207,22 @@ def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:
     except NoPins as e:
         click.echo(str(e), err=True)
         return Panel(), (say("Lamp, buzzer and buttons do not work: {why}", why=str(e)),)
+
+
+def open_voice(settings: Config, table: Table) -> tuple[Voice | None, Speaker | None]:
+    """What reads the verdicts aloud, where the configuration wishes it and this machine can."""
+    said = settings.speech
+    if not said.language:
+        return None, None
+    if said.language not in catalogue.languages():
+        there = ", ".join(catalogue.languages())
+        raise Fault(f"speech: there is no language {said.language!r} (there are {there})")
+    try:
+        voice = Voice.find(said.language, str(settings.path(said.piper)) if said.piper else "")
+    except NoVoice as e:
+        click.echo(f"The table stays silent: {e}", err=True)
+        return None, None
+    return voice, Speaker(table, voice.say, said.language)
 
 
 def _few_heaps() -> None:

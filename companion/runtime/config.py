@@ -74,6 +74,14 @@ class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     page: str = ""
 
 
+class Speech(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the table's own loudspeaker says; without a language it is silent. piper: the file of a
+    voice for piper; else espeak-ng reads."""
+
+    language: Annotated[str, msgspec.Meta(pattern=r"^([a-z]{2})?$")] = ""
+    piper: str = ""
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Paths are relative to the configuration file, or to the folder NILOMETER_STATE names (the
     service's state directory).
@@ -97,6 +105,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pins: dict[str, Any] = {}
     web: Web = Web()
     club: Club = Club()
+    speech: Speech = Speech()
     folder: str = "."
 
     def path(self, name: str) -> Path:

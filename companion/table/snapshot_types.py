@@ -150,7 +150,7 @@ class Track(TypedDict):
 
     id: str
     label: Packed
-    value: Words
+    value: int | None
     max: int | None
     steps: list[Packed] | None
     marks: list[int]

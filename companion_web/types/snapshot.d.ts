@@ -209,7 +209,7 @@ export interface TodoView {
 export interface Track {
   id: string;
   label: Packed;
-  value: Words;
+  value: number | null;
   max: number | null;
   steps: Packed[] | null;
   marks: number[];

@@ -1,3 +1,4 @@
+// @ts-check
 // After the game: how long it took, who took how long, the greatest gains, the longest wars.
 
 import { byId, fill, h } from "./dom.js";

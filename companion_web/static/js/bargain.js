@@ -1,3 +1,4 @@
+// @ts-check
 // A trade: composed on one phone, accepted on another.
 
 import { byId, fill, h } from "./dom.js";

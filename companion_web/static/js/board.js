@@ -1,7 +1,10 @@
+// @ts-check
 // The drawn twin of the board: sites and pieces of a plan as SVG, changed piece by piece.
 
 import { h, s } from "./dom.js";
 import { placeName, say, words } from "./words.js";
+
+/** @typedef {import("../../types/page").Plan} Plan */
 
 function shape(prim) {
   if (prim.t !== undefined) {
@@ -12,9 +15,15 @@ function shape(prim) {
   return prim.c ? s("circle", { cx: prim.c[0], cy: prim.c[1], r: prim.c[2], ...paint }) : s("path", { d: prim.d, ...paint });
 }
 
+/** @type {(plan: Plan, kind: string) => string} */
 export const kindName = (plan, kind) => kind === "?" ? say("something below") : plan.pieces[kind] ? words(plan.pieces[kind].name) : kind;
 
 // "a temple, the king of Lion": what lies on a site, the top one last; loose pieces counted.
+/**
+ * @param {Plan} plan
+ * @param {string[]} contents
+ * @returns {string}
+ */
 export function contentsInWords(plan, contents) {
   const counts = new Map();
   for (const kind of contents) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -22,6 +31,10 @@ export function contentsInWords(plan, contents) {
 }
 
 // A small picture of one kind, for answers and facts.
+/**
+ * @param {Plan | null | undefined} plan
+ * @param {string} kind
+ */
 export function pieceIcon(plan, kind) {
   const piece = plan?.pieces[kind] ?? plan?.faces?.[kind];
   if (!piece) return null;
@@ -39,6 +52,10 @@ let boards = 0;
 
 export class Board {
   // photo: the address of a picture of the empty board from above, where nobody has drawn it
+  /**
+   * @param {import("../../types/page").Plan} plan
+   * @param {{ label?: string, tapped?: (site: string) => void, photo?: string }} [options]
+   */
   constructor(plan, { label, tapped, photo } = {}) {
     this.plan = plan;
     this.name = `b${++boards}`;
@@ -66,7 +83,7 @@ export class Board {
     if (tapped) this.svg.addEventListener("click", e => {
       const place = this.svg.createSVGPoint();
       [place.x, place.y] = [e.clientX, e.clientY];
-      const site = e.target.closest("[data-site]")?.dataset.site;
+      const site = /** @type {Element} */ (e.target).closest("[data-site]")?.getAttribute("data-site");
       if (site) tapped(site);
     });
   }
@@ -112,6 +129,7 @@ export class Board {
   lying(id, contents) {
     const site = this.plan.sites[id];
     const [x, y, w, h] = site.box;
+    /** @type {[number, number]} */
     const middle = [x + w / 2, y + h / 2];
     if (site.reads !== "cluster") {
       return contents.map(kind => {
@@ -125,7 +143,7 @@ export class Board {
       else loose.set(kind, (loose.get(kind) ?? 0) + 1);
     }
     [...loose].sort().forEach(([kind, n], i) => {
-      const spot = site.spots[i % site.spots.length];
+      const spots = site.spots ?? [middle], spot = spots[i % spots.length];
       out.push(this.piece(kind, spot, id, site.scale), n > 1 ? this.badge(kind, spot, n, site.scale) : null);
     });
     return out;
@@ -139,7 +157,7 @@ export class Board {
   }
 
   badge(kind, [x, y], n, scale = 1) {
-    const [w, d] = (this.plan.pieces[kind]?.size ?? [10, 10]).map(v => v * scale);
+    const [w, d] = /** @type {number[]} */ (this.plan.pieces[kind]?.size ?? [10, 10]).map(v => v * scale);
     const r = Math.max(4.2, Math.min(w, d) * 0.36);
     const [bx, by] = [x + w / 2 - r * 0.35, y - d / 2 + r * 0.35];
     return s("g", { class: "badge" }, s("circle", { cx: bx, cy: by, r }), s("text", { x: bx, y: by, dy: ".36em", "font-size": r * 1.45 }, document.createTextNode(n)));
@@ -153,6 +171,10 @@ export class Board {
 }
 
 // The board as a list: what a screen reader has instead of the drawing.
+/**
+ * @param {Plan} plan
+ * @param {{ [site: string]: string[] }} layout
+ */
 export function boardInWords(plan, layout) {
   const sites = Object.keys(plan.sites).filter(id => layout[id]?.length);
   return sites.length ? sites.map(id => [h("dt", null, placeName(id)), h("dd", null, contentsInWords(plan, layout[id]))]) : [h("dt", null, "–"), h("dd", null, say("Nothing lies on the board."))];

@@ -1,3 +1,4 @@
+// @ts-check
 // Telling the table what the camera cannot see: buttons in words; a field for the notation of the scripts, where that is wished.
 
 import { byId, fill, h, icon } from "./dom.js";
@@ -28,7 +29,7 @@ const speakers = snapshot => [...new Set([...snapshot.seats.map(({ id }) => id),
 
 function panel(snapshot, seats, plan, failed, redraw) {
   const noted = wish("notation") === "1";
-  const kept = byId("act")?.value ?? "";
+  const kept = byId("act", HTMLInputElement)?.value ?? "";
   const field = h("input", { id: "act", name: "act", autocomplete: "off", autocapitalize: "none", spellcheck: "false", list: "offers", maxlength: "300", value: kept, "data-focus": "act", "aria-describedby": "act-hint", oninput: () => { clearTimeout(typing); typing = setTimeout(offer, 200); } });
   const quick = h("div", { class: "quick" });
   const say_ = async text => {

@@ -1,3 +1,4 @@
+// @ts-check
 // The host's correction: what really lies on a place, said by hand.
 
 import { h } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Following the table: the stream of changes, and what to do when there is none.
 
 import { keep, wish } from "./footer.js";
@@ -39,7 +40,7 @@ export function follow(show, link) {
   // The table does not answer at all: the board as this phone saw it last, till it does.
   function remember() {
     try {
-      const kept = JSON.parse(wish("snapshot"));
+      const kept = JSON.parse(wish("snapshot") ?? "null");
       if (kept) show(kept);
     } catch { /* kept by another version of this page */ }
   }

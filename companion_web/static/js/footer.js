@@ -1,3 +1,4 @@
+// @ts-check
 // What every page's foot does: language, light, and the wish for sound and vibration, kept on this phone.
 
 import { byId } from "./dom.js";
@@ -17,11 +18,12 @@ export const keepPages = () => navigator.serviceWorker?.register("/worker.js").c
 
 export function footer() {
   light(kept("theme") ?? "");
-  byId("theme").value = kept("theme") ?? "";
-  byId("theme").addEventListener("change", e => { keep("theme", e.target.value); light(e.target.value); });
-  byId("language").addEventListener("change", e => choose(e.target.value));
+  const theme = byId("theme", HTMLSelectElement), spoken = byId("language", HTMLSelectElement);
+  theme.value = kept("theme") ?? "";
+  theme.addEventListener("change", () => { keep("theme", theme.value); light(theme.value); });
+  spoken.addEventListener("change", () => choose(spoken.value));
   for (const [name, usual] of [["sound", "0"], ["buzz", "0"], ["voice", "0"], ["notation", "0"], ["names", "1"]]) {
-    const box = byId(name);
+    const box = byId(name, HTMLInputElement);
     if (!box) continue;
     box.checked = (kept(name) ?? usual) === "1";
     box.addEventListener("change", () => keep(name, box.checked ? "1" : "0"));

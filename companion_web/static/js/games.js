@@ -1,3 +1,4 @@
+// @ts-check
 // All games of this table: who won how often, and every game that was played to its end.
 
 import { byId, h } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // All tables of a club; every two seconds the hall is asked what has changed.
 
 import { byId, h } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Sitting down, and what the host can do about seats.
 
 import { byId, h } from "./dom.js";
@@ -53,7 +54,7 @@ function naming(seat) {
   return h("form", { class: "naming", onsubmit: e => {
     e.preventDefault();
     keep("name", field.value.trim());
-    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() })).then(() => { speak(say("Saved.")); byId(id)?.parentElement.append(h("span", { class: "saved" }, "✓ ", say("Saved."))); });
+    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() })).then(() => { speak(say("Saved.")); byId(id)?.parentElement?.append(h("span", { class: "saved" }, "✓ ", say("Saved."))); });
   } }, h("label", { for: id }, say("Your name")), field, h("button", null, say("Save")));
 }
 
@@ -78,7 +79,7 @@ async function showCopy() {
   const box = byId("copy-panel"), copy = await ask("/api/host/copy");
   box.hidden = !copy.folder;
   if (box.hidden) return;
-  box.lastElementChild.replaceChildren(
+  box.lastElementChild?.replaceChildren(
     h("p", null, copy.report ? h("a", { href: "/report" }, say("How well this copy is read: the calibration's report")) : say("There is no report of the calibration yet.")),
     ...(copy.learnt ? [h("p", null, say("The reader has learnt from games at this table.")), h("div", { class: "row" }, h("button", { type: "button", onclick: () => act(() => tell("/api/host/unlearn", {})).then(() => speak(say("From the table's next start on it reads as before."))) }, say("Take back what it learnt")))] : []),
     copy.photo ? h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))) : "");
@@ -99,7 +100,7 @@ async function showHost(table) {
   showCopy();
   const { link } = await ask("/api/join");
   const wish = (name, text, on) => h("label", null, h("input", { type: "checkbox", checked: on, onchange: e => act(() => tell("/api/host/settings", { [name]: e.target.checked ? 1 : 0 })) }), " ", text);
-  byId("host-panel").lastElementChild.replaceChildren(
+  byId("host-panel").lastElementChild?.replaceChildren(
     h("p", null, say("Players scan this to sit down. Show it only to them.")),
     h("img", { class: "qr", src: `/join.svg?${encodeURIComponent(Date.now())}`, width: 220, height: 220, alt: say("QR code of the joining link") }),
     h("p", { class: "link" }, h("code", null, link)),
@@ -113,7 +114,7 @@ async function showHost(table) {
 
 byId("pin").addEventListener("submit", async e => {
   e.preventDefault();
-  const field = byId("pin-field"), fault = byId("pin-fault");
+  const field = byId("pin-field", HTMLInputElement), fault = byId("pin-fault");
   fault.textContent = "";
   try {
     await tell("/api/host", { pin: field.value });

@@ -1,9 +1,10 @@
+// @ts-check
 // A game kept as one page, opened without the table: the end, the points, and every move to step through.
 
 import { Board } from "./board.js";
 import { byId, h } from "./dom.js";
 import { deciding, gained, nameOf, parts, personOf, points, seatTag } from "./people.js";
-import { legend, lines, plot } from "./summary.js";
+import { legend, lines, plot } from "./chart.js";
 import { duration, namePlaces, region, say, sentence, teach, words } from "./words.js";
 
 const game = JSON.parse(byId("game").textContent), moves = game.moves;
@@ -24,6 +25,7 @@ function end() {
 }
 
 const board = new Board(game.plan);
+const at = byId("at", HTMLInputElement);
 let shown = -1, layout = {};
 
 // The board after the first `n` moves: forwards move by move, backwards from the start on.
@@ -37,18 +39,18 @@ function go(n) {
   const told = !move ? say("The beginning") : move.words.length ? move.words.map(words).join("; ") : move.text ? move.text : say("Corrected by hand once.");
   byId("told").replaceChildren(h("b", null, `${n} / ${moves.length} `), sentence(told));
   byId("points").replaceChildren(...(move ? gained(moves[n - 2]?.scores ?? game.opening, move.scores) : []).map(([seat, name, by]) => h("li", null, seatTag(game, seat), " ", points(name, by, true))));
-  byId("at").value = String(n);
-  byId("before").disabled = n === 0;
-  byId("next").disabled = n === moves.length;
+  at.value = String(n);
+  byId("before", HTMLButtonElement).disabled = n === 0;
+  byId("next", HTMLButtonElement).disabled = n === moves.length;
   const picture = move && game.pictures[move.event];
   byId("seen").hidden = !picture;
-  if (picture) byId("seen").src = picture;
+  if (picture) byId("seen", HTMLImageElement).src = picture;
 }
 
-byId("end").replaceChildren(...end());
+byId("end").replaceChildren(...end().filter(part => part !== null));
 byId("board").replaceChildren(board.svg);
-byId("at").max = String(moves.length);
-byId("at").addEventListener("input", e => go(Number(e.target.value)));
+at.max = String(moves.length);
+at.addEventListener("input", () => go(Number(at.value)));
 byId("before").addEventListener("click", () => go(shown - 1));
 byId("next").addEventListener("click", () => go(shown + 1));
 go(moves.length);

@@ -1,3 +1,4 @@
+// @ts-check
 // "Where may I?": a piece is chosen, its places light up, and a tap on another place says which rule forbids it.
 
 import { h } from "./dom.js";

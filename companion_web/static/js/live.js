@@ -1,3 +1,4 @@
+// @ts-check
 // The live picture with advice on light, sharpness and framing; and corners tapped on it.
 
 import { byId, fill, h, s } from "./dom.js";
@@ -26,7 +27,7 @@ export function showLive(said, choose, focus) {
     make(box);
   }
   if (!markers) fill(byId("corners-part"), session.steps[0].taken, () => {
-    byId("corners-part").open = !session.steps[0].taken;
+    byId("corners-part", HTMLDetailsElement).open = !session.steps[0].taken;
     return [...byId("corners-part").children];
   });
   fill(byId("which"), said.cameras, () => said.cameras.length < 2 ? [] : [h("label", { for: "which-camera" }, say("Camera")), " ",
@@ -83,13 +84,13 @@ function draw() {
 
 // A finger is wider than a board's corner in a phone's small picture, and the board's sides are looked for near the corners only.
 function magnify() {
-  const box = byId("live").querySelector(".loupes"), { naturalWidth: width, naturalHeight: height } = picture;
+  const box = /** @type {HTMLElement | null} */ (byId("live").querySelector(".loupes")), { naturalWidth: width, naturalHeight: height } = picture;
   if (!box) return;
   box.hidden = !corners.length;
   box.querySelectorAll("canvas").forEach((canvas, i) => {
     canvas.hidden = !corners[i];
     if (!corners[i] || !width) return;
-    const pen = canvas.getContext("2d"), side = canvas.width, half = side / 2, shown = SPAN * width;
+    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), side = canvas.width, half = side / 2, shown = SPAN * width;
     pen.fillStyle = "#000";
     pen.fillRect(0, 0, side, side);
     pen.drawImage(picture, corners[i][0] * width - shown / 2, corners[i][1] * height - shown / 2, shown, shown, 0, 0, side, side);

@@ -1,3 +1,4 @@
+// @ts-check
 // The board's page: follows the table and draws what it says.
 
 import { byId, fill, h, refill } from "./dom.js";
@@ -149,17 +150,20 @@ function tellVerdict() {
 }
 
 // Who wishes to hear or feel the table tries it at once.
-byId("voice").addEventListener("change", e => { if (e.target.checked) utter(say("I say aloud what happens.")); });
-byId("voice").parentElement.hidden = !("speechSynthesis" in window);
+const [voice, places] = [byId("voice", HTMLInputElement), byId("names", HTMLInputElement)];
+voice.addEventListener("change", () => { if (voice.checked) utter(say("I say aloud what happens.")); });
+if (voice.parentElement) voice.parentElement.hidden = !("speechSynthesis" in window);
 byId("notation").addEventListener("change", () => location.reload());
-byId("names").addEventListener("change", e => document.body.classList.toggle("unnamed", !e.target.checked));
+places.addEventListener("change", () => document.body.classList.toggle("unnamed", !places.checked));
 document.body.classList.toggle("unnamed", wish("names") === "0");
-for (const id of ["sound", "buzz"]) byId(id).addEventListener("change", e => { if (e.target.checked) setTimeout(() => notice("question"), 50); });
-byId("buzz").parentElement.hidden = !navigator.vibrate;
+for (const box of [byId("sound", HTMLInputElement), byId("buzz", HTMLInputElement)]) {
+  box.addEventListener("change", () => { if (box.checked) setTimeout(() => notice("question"), 50); });
+  if (box.id === "buzz" && box.parentElement) box.parentElement.hidden = !navigator.vibrate;
+}
 
-byId("zoom").addEventListener("click", e => {
+byId("zoom").addEventListener("click", () => {
   const large = byId("frame").classList.toggle("large");
-  e.currentTarget.setAttribute("aria-pressed", String(large));
+  byId("zoom").setAttribute("aria-pressed", String(large));
 });
 byId("turn-board").addEventListener("click", () => {
   if (!board) return;
@@ -176,9 +180,9 @@ byId("live-view").addEventListener("click", () => {
 });
 addEventListener("keydown", e => { if (e.key === "Escape") { stopAsking(); showBoard(); } });
 // A sheet that hides what somebody wants to see is folded away.
-byId("fold").addEventListener("click", e => {
+byId("fold").addEventListener("click", () => {
   const folded = byId("sheet").classList.toggle("folded");
-  e.currentTarget.setAttribute("aria-expanded", String(!folded));
+  byId("fold").setAttribute("aria-expanded", String(!folded));
 });
 byId("open-rules").addEventListener("click", () => { if (snapshot) readRules(snapshot.game); });
 

@@ -1,3 +1,4 @@
+// @ts-check
 // The moves so far: take back, and the referee's look at the board before and after.
 
 import { byId, fill, h, icon } from "./dom.js";
@@ -8,9 +9,18 @@ import { ask, tell } from "./talk.js";
 import { doing } from "./verdict.js";
 import { placeName, say } from "./words.js";
 
+/** @typedef {import("../../types/snapshot").Snapshot} Snapshot */
+/** @typedef {import("../../types/page").Plan} Plan */
+/** @typedef {import("../../types/page").Failed} Failed */
+
 const FIRST = 12;
 let all = false;
 
+/**
+ * @param {Snapshot} snapshot
+ * @param {Plan | null} plan
+ * @param {Failed} failed
+ */
 export function showMoves(snapshot, plan, failed) {
   const box = byId("moves").lastElementChild, moves = snapshot.moves;
   fill(box, [moves, snapshot.you, all, Boolean(plan)], () => {
@@ -25,12 +35,19 @@ export function showMoves(snapshot, plan, failed) {
 }
 
 // How many moves at the beginning nobody made: the table saw the box being unpacked.
+/** @param {Snapshot} snapshot */
 function layingOut(snapshot) {
   const n = snapshot.moves.findIndex(move => snapshot.seats.some(({ id }) => id === move.seat));
   const laid = n < 0 ? snapshot.moves.length : n;
   return laid > 2 && laid < snapshot.moves.length ? laid : 0;
 }
 
+/**
+ * @param {Snapshot} snapshot
+ * @param {number} i
+ * @param {Plan | null} plan
+ * @param {Failed} failed
+ */
 function line(snapshot, i, plan, failed) {
   const moves = snapshot.moves, move = moves[i], n = i + 1;
   const won = gained(moves[i - 1]?.scores ?? snapshot.opening, move.scores);
@@ -43,6 +60,11 @@ function line(snapshot, i, plan, failed) {
       seated(snapshot) ? h("button", { type: "button", class: "tool", "data-focus": `back-${move.event}`, "aria-label": say("Take back move {n} and all after it", { n }), title: say("Take back move {n} and all after it", { n }), onclick: () => takeBack(snapshot, i, failed) }, icon("back")) : null));
 }
 
+/**
+ * @param {Snapshot} snapshot
+ * @param {number} i from which move on
+ * @param {Failed} failed
+ */
 export function takeBack(snapshot, i, failed) {
   const moves = snapshot.moves, to = i > 0 ? moves[i - 1].event : snapshot.start, count = moves.length - i;
   const dialog = openDialog(count > 1 ? say("Take back {n} moves?", { n: count }) : say("Take back this move?"),
@@ -56,6 +78,11 @@ export function takeBack(snapshot, i, failed) {
       h("button", { type: "button", onclick: () => dialog.close() }, say("No"))));
 }
 
+/**
+ * @param {Snapshot} snapshot
+ * @param {number} n which move, from 1 on
+ * @param {Plan | null} plan
+ */
 async function look(snapshot, n, plan) {
   const move = snapshot.moves[n - 1], last = snapshot.moves.length;
   let data;
@@ -70,7 +97,7 @@ async function look(snapshot, n, plan) {
   const half = (when, head) => h("section", { class: "half" }, h("h3", null, head),
     data.pictures.includes(when) ? h("img", { src: `/api/moves/${move.event}/${when}.jpg`, alt: when === "before" ? say("The camera's picture before the move") : say("The camera's picture after the move") }) : null,
     plan ? drawn(plan, data[when], sites, head) : null);
-  const named = contents => contents?.length ? contentsInWords(plan, contents) : say("nothing");
+  const named = contents => plan && contents?.length ? contentsInWords(plan, contents) : say("nothing");
   const step = (to, words, text) => h("button", { type: "button", disabled: to < 1 || to > last, "aria-label": words, onclick: () => look(snapshot, to, plan) }, text);
   openDialog(say("Move {n}", { n }), h("div", { class: "row replay" }, step(n - 1, say("The move before"), "◂"),
     h("input", { type: "range", min: "1", max: String(last), value: String(n), "aria-label": say("Move"), "aria-valuetext": say("Move {n}", { n }), onchange: e => look(snapshot, Number(e.target.value), plan) }),

@@ -1,3 +1,4 @@
+// @ts-check
 // Being noticed: said to a screen reader, and, where wished, heard and felt.
 
 import { byId } from "./dom.js";

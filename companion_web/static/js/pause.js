@@ -1,3 +1,4 @@
+// @ts-check
 // A game taken up again: how the board should look, what the camera sees otherwise, how it looked when people stopped.
 
 import { byId, fill, h } from "./dom.js";

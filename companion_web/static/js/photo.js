@@ -1,3 +1,4 @@
+// @ts-check
 // The photo with what is drawn on it: taps, drags, two fingers, and a cross for the keyboard, all in the photo's pixels.
 
 import { s } from "./dom.js";
@@ -8,7 +9,19 @@ const STILL = 7;      // pixels of the screen a finger may slip and still tap
 export class Photo {
   // on: { tapped(at, element), grabbed(name), dragged(at, by), dropped(), undo(), redraw(), holding() }
   constructor(box, [w, d], on) {
-    Object.assign(this, { box, w, d, on, view: [0, 0, w, d], at: [w / 2, d / 2], fingers: new Map() });
+    this.box = box;
+    this.w = w;
+    this.d = d;
+    this.on = on;
+    /** @type {number[]} */
+    this.view = [0, 0, w, d];
+    /** @type {any} the cross, [x, y] */
+    this.at = [w / 2, d / 2];
+    /** @type {Map<number, { at: number[], x: number, y: number }>} */
+    this.fingers = new Map();
+    /** @type {any} what one finger does */
+    this.press = null;
+    this.apart = 0;   // between two fingers
     this.drawn = s("g");
     this.cross = s("path", { class: "cross" });
     this.svg = s("svg", { "aria-hidden": "true" }, s("image", { href: "/api/trace/photo.jpg", width: w, height: d }), this.drawn, this.cross);
@@ -53,8 +66,12 @@ export class Photo {
     this.on.redraw();
   }
 
+  /**
+   * @param {{ clientX: number, clientY: number }} e
+   * @returns {any} [x, y] in the photo's pixels
+   */
   place(e) {
-    const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+    const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(this.svg.getScreenCTM()?.inverse());
     return [p.x, p.y];
   }
 
@@ -75,7 +92,7 @@ export class Photo {
   move(e) {
     if (!this.fingers.has(e.pointerId)) return;
     const at = this.place(e), press = this.press;
-    Object.assign(this.fingers.get(e.pointerId), { x: e.clientX, y: e.clientY });
+    Object.assign(this.fingers.get(e.pointerId) ?? {}, { x: e.clientX, y: e.clientY });
     if (this.fingers.size === 2) {
       const [a, b] = this.fingers.values(), gap = Math.hypot(a.x - b.x, a.y - b.y);
       this.zoom(gap / this.apart, this.place({ clientX: (a.x + b.x) / 2, clientY: (a.y + b.y) / 2 }));
@@ -126,15 +143,15 @@ export class Photo {
   // The nearest handle within a finger's reach: where they lie close, the one drawn last must not hide the others.
   handle([x, y]) {
     let best, nearest = REACH * this.scale;
-    for (const circle of this.drawn.querySelectorAll("[data-handle] .handle")) {
+    for (const circle of /** @type {NodeListOf<SVGCircleElement>} */ (this.drawn.querySelectorAll("[data-handle] .handle"))) {
       const gap = Math.hypot(circle.cx.baseVal.value - x, circle.cy.baseVal.value - y);
-      if (gap < nearest) [best, nearest] = [circle.parentNode.dataset.handle, gap];
+      if (gap < nearest) [best, nearest] = [circle.parentElement?.dataset.handle, gap];
     }
     return best;
   }
 
   under() {
-    const p = new DOMPoint(...this.at).matrixTransform(this.svg.getScreenCTM());
+    const p = new DOMPoint(...this.at).matrixTransform(this.svg.getScreenCTM() ?? undefined);
     const found = document.elementFromPoint(p.x, p.y);
     return this.svg.contains(found) ? found : null;
   }

@@ -1,9 +1,10 @@
+// @ts-check
 // The evening's summary as a picture to keep or share: drawn on a canvas, so that no other machine is asked.
 
 import { figures } from "./after.js";
+import { DASHES, H, W, scales } from "./chart.js";
 import { h } from "./dom.js";
 import { nameOf, parts } from "./people.js";
-import { DASHES, H, W, scales } from "./summary.js";
 import { say, words } from "./words.js";
 
 const LINE = 24, EDGE = 16, PAPER = "#fffdf7", INK = "#23201a", SOFT = "#5d5546";
@@ -11,7 +12,7 @@ const LINE = 24, EDGE = 16, PAPER = "#fffdf7", INK = "#23201a", SOFT = "#5d5546"
 export function summaryPicture(snapshot, plotted, evening) {
   const tables = (evening?.tables ?? []).map(t => ({ head: words(t.title), rows: [t.columns, ...t.rows.slice(0, 3)].map(row => row.map(words).filter(Boolean).join(" · ")) }));
   const lines = 3 + plotted.length + (evening ? figures(snapshot, evening).length : 0) + tables.reduce((n, t) => n + 1.4 + t.rows.length, 0);
-  const height = H + 40 + LINE * lines, canvas = h("canvas", { width: 2 * W, height: 2 * height }), pen = canvas.getContext("2d");
+  const height = H + 40 + LINE * lines, canvas = h("canvas", { width: 2 * W, height: 2 * height }), pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   let y = EDGE + 18;
   const write = (text, { font = "15px", colour = INK, x = EDGE } = {}) => {
     pen.font = `${font} system-ui, sans-serif`;

@@ -1,14 +1,15 @@
+// @ts-check
 // What the chosen place is: its name, what is asked of it, its neighbours, its parts, its row.
 
 import { byId, fill, h } from "./dom.js";
 import { say, words } from "./words.js";
-import { change, desk, hint, setMode, show, site } from "./trace.js";
+import { change, desk, hint, setMode, site } from "./desk.js";
 
 const button = (text, onclick, more = {}) => h("button", { type: "button", onclick, ...more }, text);
 
 export function placePanel() {
   const one = site(desk.chosen), ids = desk.drawing.sites.filter(p => !p.of).map(p => p.id);
-  fill(byId("place").lastElementChild, [one?.id, one?.tags, one?.outlines.length, one?.touching, desk.borders[desk.chosen], desk.asked[desk.chosen], ids, desk.mode], () => [
+  fill(byId("place").lastElementChild, [one?.id, one?.tags, one?.outlines.length, one?.touching, desk.borders[desk.chosen ?? ""], desk.asked[desk.chosen ?? ""], ids, desk.mode], () => [
     h("label", { class: "question" }, h("span", null, say("Place")), h("select", { "data-focus": "which", onchange: e => { desk.chosen = e.target.value || null; setMode("choose"); } },
       h("option", { value: "" }, "–"), desk.drawing.sites.map(p => h("option", { value: p.id, selected: p.id === desk.chosen }, p.id)))),
     one ? described(one) : h("p", { class: "hint" }, say("Tap a place on the photo, or choose it here."))]);
@@ -47,7 +48,7 @@ function rename(old, name) {
   if (!name || name === old) return;
   if (site(name)) {
     hint(say("{site} stands twice", { site: name }));
-    return show();
+    return desk.show();
   }
   desk.chosen = name;
   change(drawing => {
@@ -66,12 +67,12 @@ function rename(old, name) {
 function row(one) {
   const [, stem, number] = one.id.match(/^(.*\.)(\d+)$/) ?? [];
   if (!number || !one.tags.some(t => desk.form.rows.includes(t))) return null;
-  return desk.drawing.sites.filter(p => p.id.startsWith(stem) && /^\d+$/.test(p.id.slice(stem.length))).sort((a, b) => a.id.slice(stem.length) - b.id.slice(stem.length));
+  return desk.drawing.sites.filter(p => p.id.startsWith(stem) && /^\d+$/.test(p.id.slice(stem.length))).sort((a, b) => Number(a.id.slice(stem.length)) - Number(b.id.slice(stem.length)));
 }
 
 // The new one lies as far from the last as that from the one before; beside it where it was alone.
 function longer(one) {
-  const places = row(one), last = places.at(-1), prior = places.at(-2), stem = last.id.replace(/\d+$/, "");
+  const places = row(one) ?? [one], last = places[places.length - 1], prior = places.at(-2), stem = last.id.replace(/\d+$/, "");
   const corner = p => p.outlines[0][0], wide = last.outlines[0].map(p => p[0]);
   const [dx, dy] = prior ? [0, 1].map(i => corner(last)[i] - corner(prior)[i]) : [Math.max(...wide) - Math.min(...wide), 0];
   const id = stem + (Number(last.id.slice(stem.length)) + 1);
@@ -80,8 +81,8 @@ function longer(one) {
 }
 
 function shorter(one) {
-  const places = row(one);
-  if (places.length < 2) return;
-  desk.chosen = places.at(-2).id;
-  change(drawing => { drawing.sites = drawing.sites.filter(p => p.id !== places.at(-1).id); });
+  const [last, prior] = (row(one) ?? []).reverse();
+  if (!prior) return;
+  desk.chosen = prior.id;
+  change(drawing => { drawing.sites = drawing.sites.filter(p => p.id !== last.id); });
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Players: whose turn, scores and what else is known of each; and the game's tracks, tables and notes.
 
 import { byId, fill, h, icon } from "./dom.js";
@@ -5,6 +6,15 @@ import { pieceIcon } from "./board.js";
 import { nameOf, parts, personOf, points } from "./people.js";
 import { placeName, say, sentence, words } from "./words.js";
 
+/** @typedef {import("../../types/snapshot").Snapshot} Snapshot */
+/** @typedef {import("../../types/snapshot").Fact} Fact */
+/** @typedef {import("../../types/snapshot").Words} Words */
+/** @typedef {import("../../types/page").Plan} Plan */
+
+/**
+ * @param {Snapshot} snapshot
+ * @param {Plan | null} plan
+ */
 export function showPlayers(snapshot, plan) {
   const view = snapshot.view ?? {}, hidden = snapshot.settings?.hidden_scores && !snapshot.outcome;
   const box = byId("players").lastElementChild;
@@ -16,6 +26,10 @@ export function showPlayers(snapshot, plan) {
   ]);
 }
 
+/**
+ * @param {Snapshot} snapshot
+ * @returns {string}
+ */
 export function turnWords(snapshot) {
   if (snapshot.outcome) return say("The game is over.");
   if (!snapshot.turn) return "";
@@ -24,6 +38,12 @@ export function turnWords(snapshot) {
   return others.length && !snapshot.actors.includes(snapshot.turn) ? `${turn} ${say("{names} must act first.", { names: others.map(id => nameOf(snapshot, id)).join(", ") })}` : turn;
 }
 
+/**
+ * @param {Snapshot} snapshot
+ * @param {import("../../types/snapshot").SeatView} seat
+ * @param {Plan | null} plan
+ * @param {boolean} hidden
+ */
 function player(snapshot, seat, plan, hidden) {
   const turn = snapshot.turn === seat.id, won = snapshot.outcome?.winners.includes(seat.id);
   const score = parts(snapshot.scores?.[seat.id]);
@@ -40,6 +60,7 @@ function player(snapshot, seat, plan, hidden) {
 }
 
 // Facts of one name whose values are pieces stand in one line, as pictures.
+/** @param {Fact[]} facts */
 function gathered(facts) {
   const out = [];
   for (const f of facts) {
@@ -53,6 +74,10 @@ function gathered(facts) {
 const pictures = (facts, plan) => h("div", { class: "pieces-line" }, h("dt", null, words(facts[0].label)),
   h("dd", null, facts.map(f => h("span", { title: words(f.value) }, pieceIcon(plan, f.kind), h("span", { class: "unseen" }, words(f.value), " ")))));
 
+/**
+ * @param {Fact} f
+ * @param {Plan | null} plan
+ */
 function fact(f, plan) {
   const secret = f.value === null || f.value === undefined, value = secret ? "" : words(f.value);
   return h("div", { class: value.length > 6 ? "long" : null },
@@ -60,6 +85,7 @@ function fact(f, plan) {
     h("dd", null, secret ? h("span", { title: say("hidden") }, icon("secret"), h("span", { class: "unseen" }, say("hidden"))) : value));
 }
 
+/** @param {Snapshot} snapshot */
 export function showFacts(snapshot) {
   const view = snapshot.view ?? {}, tracks = view.tracks ?? [];
   const large = tracks.filter(t => t.large), small = tracks.filter(t => !t.large), box = byId("large");
@@ -76,9 +102,10 @@ export function showFacts(snapshot) {
   ]);
 }
 
+/** @param {import("../../types/snapshot").Track} track */
 function track({ label, value, max, steps, marks, large, means }) {
   const names = steps?.map(words);
-  const said = names ? (names[value] ?? words(value)) : max === null || max === undefined ? words(value) : say("{value} of {max}", { value, max });
+  const said = names ? (names[value ?? -1] ?? words(value)) : max === null || max === undefined ? words(value) : say("{value} of {max}", { value, max });
   return h("li", { class: large ? "large" : null }, h("span", { class: "label" }, words(label)), h("b", null, said),
     means ? h("p", { class: "means" }, words(means)) : null,
     names ? h("ol", { class: "steps", "aria-hidden": "true" }, names.map((name, i) => h("li", { class: i === value ? "at" : null }, name))) : null,
@@ -86,13 +113,13 @@ function track({ label, value, max, steps, marks, large, means }) {
 }
 
 function scale(value, max, marks) {
-  const bar = h("div", { class: "scale", "aria-hidden": "true" }, h("i", { class: "level" }), marks.filter(m => m <= max).map(m => {
+  const level = h("i", { class: "level" });
+  level.style.setProperty("width", `${Math.max(0, Math.min(100, 100 * value / max))}%`);
+  return h("div", { class: "scale", "aria-hidden": "true" }, level, marks.filter(m => m <= max).map(m => {
     const mark = h("i", { class: "at" });
     mark.style.setProperty("left", `${100 * m / max}%`);
     return mark;
   }));
-  bar.firstElementChild.style.setProperty("width", `${Math.max(0, Math.min(100, 100 * value / max))}%`);
-  return bar;
 }
 
 const cell = value => value === null || value === undefined ? "" : words(value);
@@ -102,6 +129,7 @@ const NARROW = 44;      // letters that stand beside each other on a phone
 // A table that is too wide for a phone: there each row becomes a list, with the column's name before each value.
 const tooWide = (columns, rows) => columns.length > 4 && columns.reduce((sum, name, i) => sum + 1.5 + Math.max(...words(name).split(" ").map(w => w.length), ...rows.map(row => cell(row[i]).length)), 0) > NARROW;
 
+/** @param {{ title: Words, columns: Words[] | null, rows: Words[][] }} table */
 export function dataTable({ title, columns, rows }) {
   if (!rows.length) return h("p", { class: "empty" }, h("strong", null, words(title)), ": ", say("nothing"));
   const names = columns ?? [], value = (v, i) => h("td", { "data-column": names[i] ? words(names[i]) : null }, cell(v));

@@ -1,3 +1,4 @@
+// @ts-check
 // The table cannot start: why, and what the host can do about it.
 
 import { byId, fill, h } from "./dom.js";
@@ -44,7 +45,7 @@ byId("pin").addEventListener("submit", async e => {
   e.preventDefault();
   byId("pin-fault").textContent = "";
   try {
-    await tell("/api/host", { pin: byId("pin-field").value });
+    await tell("/api/host", { pin: byId("pin-field", HTMLInputElement).value });
     await refresh();
   } catch (problem) {
     byId("pin-fault").textContent = problem.message;

@@ -1,3 +1,4 @@
+// @ts-check
 // The rules' words behind every number.
 
 import { byId, h } from "./dom.js";
@@ -8,9 +9,13 @@ export function ruleButton(game, number) {
   return h("button", { type: "button", class: "rule", "data-focus": `rule-${number}`, "aria-haspopup": "dialog", "aria-label": say("Rule {number}, read it", { number }), onclick: () => readRule(game, number) }, number);
 }
 
-// Opens the page's one dialog with a heading and whatever belongs below it.
+/**
+ * Opens the page's one dialog with a heading and whatever belongs below it.
+ * @param {string} head
+ * @param {...import("../../types/page").Children} children
+ */
 export function openDialog(head, ...children) {
-  const dialog = byId("dialog");
+  const dialog = byId("dialog", HTMLDialogElement);
   dialog.replaceChildren(
     h("div", { class: "dialog-top" }, h("h2", { id: "dialog-head", tabindex: "-1" }, head),
       h("button", { type: "button", class: "close", "aria-label": say("Close"), onclick: () => dialog.close() }, "×")),

@@ -1,3 +1,4 @@
+// @ts-check
 // Setting the table up, as a conversation: the game and its seats, a copy of it, its photos, go.
 
 import { byId, fill, h } from "./dom.js";
@@ -143,7 +144,7 @@ function taking() {
   const done = session.steps.map((step, i) => h("li", null, step.remarks?.length ? "⚠ " : step.taken ? "☑ " : "☐ ", title(step, i),
     step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null,
     step.taken ? step.remarks.map(line => h("p", { class: "fault" }, words(line))) : null));
-  const out = [h("ol", { class: "photos" }, done)];
+  const out = /** @type {(HTMLElement | null)[]} */ ([h("ol", { class: "photos" }, done)]);
   if (fault) out.push(h("p", { class: "fault" }, fault));
   if (report) {
     out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {minutes}: {found}", { photos: report.photos, minutes: minutes(report.seconds), found: words(report.summary) })), h("ul", null, report.advice.map(line => h("li", null, words(line)))),
@@ -162,9 +163,9 @@ const minutes = seconds => `${Math.floor(seconds / 60)}:${String(seconds % 60).p
 const title = (step, i) => Object.keys(step.layout).length ? say("Pieces as in picture {n}", { n: i - 1 }) : i === 0 ? say("The empty board") : say("The empty board in another light");
 
 function task(session, i) {
-  const step = session.steps[i], out = [h("h3", null, title(step, i))];
+  const step = session.steps[i], out = /** @type {HTMLElement[]} */ ([h("h3", null, title(step, i))]);
   if (Object.keys(step.layout).length) {
-    const board = new Board(plan, { label: say("What to lay where; below it stands the same in words."), photo: said.game ? null : `/api/setup/board.jpg?${encodeURIComponent(session.name)}` });
+    const board = new Board(plan, { label: say("What to lay where; below it stands the same in words."), photo: said.game ? undefined : `/api/setup/board.jpg?${encodeURIComponent(session.name)}` });
     board.show(step.layout);
     out.push(h("p", null, say("Lay these out; they need not be straight. Then take your hands away.")), h("div", { class: "frame" }, board.svg),
       h("details", null, h("summary", null, say("The same in words")), h("dl", { class: "marked" }, boardInWords(plan, step.layout))));
@@ -219,7 +220,7 @@ byId("pin").addEventListener("submit", async e => {
   e.preventDefault();
   byId("pin-fault").textContent = "";
   try {
-    await tell("/api/host", { pin: byId("pin-field").value });
+    await tell("/api/host", { pin: byId("pin-field", HTMLInputElement).value });
     await look();
   } catch (fault) {
     byId("pin-fault").textContent = fault.message;

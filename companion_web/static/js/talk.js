@@ -1,3 +1,4 @@
+// @ts-check
 // Asking the table and telling it: every answer is data, every failure a sentence.
 
 import { say, words } from "./words.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Tap a place, tap what lies there: two taps put the table right.
 
 import { h } from "./dom.js";

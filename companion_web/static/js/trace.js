@@ -1,71 +1,21 @@
+// @ts-check
 // Drawing a plan on a photo of the empty board: outlines in the photo's pixels. The server turns them into a plan and checks it.
 
 import { byId, fill, h, s } from "./dom.js";
+import { change, desk, hint, report, setMode, site, take, undo } from "./desk.js";
 import { footer } from "./footer.js";
 import { Photo } from "./photo.js";
 import { placePanel } from "./place.js";
-import { ask, tell } from "./talk.js";
+import { ask } from "./talk.js";
 import { learn, say, words } from "./words.js";
 
 const NEAR = 13;      // pixels of the screen: a tap so close to a point means that point
 
-export const desk = { form: null, drawing: null, borders: {}, asked: {}, faults: [], chosen: null, begun: [], partOf: null, mode: "choose" };
-let photo = null, before = [], sent = 0, held = null;
-
-export const site = id => desk.drawing.sites.find(one => one.id === id);
-
-// Every change goes through here: it can be undone, is drawn, and told to the server, which answers with what it thinks of it.
-export function change(act) {
-  before.push(JSON.stringify(desk.drawing));
-  if (before.length > 200) before.shift();
-  act(desk.drawing);
-  show();
-  report("/api/trace");
-}
-
-async function report(path, more = {}) {
-  const mine = ++sent;
-  try {
-    const answer = await tell(path, { drawing: desk.drawing, ...more });
-    if (mine !== sent) return null;
-    take(answer);
-    return answer;
-  } catch (e) {
-    hint(e.message);
-    return null;
-  }
-}
-
-function take({ drawing, faults, borders, asked }) {
-  Object.assign(desk, { faults, borders, asked });
-  if (!held) desk.drawing = drawing;
-  show();
-}
-
-export const hint = text => { byId("hint").textContent = text; };
-
-function undo() {
-  if (desk.begun.length) desk.begun.pop();
-  else if (before.length) {
-    desk.drawing = JSON.parse(before.pop());
-    if (!site(desk.chosen)) desk.chosen = null;
-    report("/api/trace");
-  }
-  show();
-}
-
-export function setMode(mode, partOf = null) {
-  Object.assign(desk, { mode, partOf, begun: [] });
-  hint({
-    corners: say("Drag the four marks to the board's corners; the mark 1 goes to its upper left corner, as the board lies for its readers."),
-    choose: say("Tap a place to choose it; drag its points to move them."),
-    draw: say("Tap along the edge, and the first point again to close it. Points near another outline join it."),
-  }[mode]);
-  show();
-}
+/** @type {Photo} */
+let photo;
 
 function freeName(tags) {
-  const named = desk.form.names.map(name => desk.form.choices.find(c => c.name === name)).flatMap(c => c.tags.map(t => t.tag));
+  const named = desk.form.names.flatMap(name => desk.form.choices.find(c => c.name === name)?.tags ?? []).map(t => t.tag);
   const stem = named.find(tag => tags.includes(tag)) ?? "place";
   for (let n = 1; ; n++) if (!site(`${stem}-${n}`)) return `${stem}-${n}`;
 }
@@ -114,29 +64,29 @@ function tapped(at, target) {
 // A handle: "corner 2", "point 0 3" (outline, point), "between 0 3" (a new point after it), "whole 0 0" (in its middle).
 function grabbed(handle) {
   const [what, a, b] = handle.split(" ");
-  held = { what, a: Number(a), b: Number(b), was: JSON.stringify(desk.drawing) };
+  desk.held = { what, a: Number(a), b: Number(b), was: JSON.stringify(desk.drawing) };
   if (what === "between") {
-    site(desk.chosen).outlines[held.a].splice(held.b + 1, 0, [0, 0]);
-    Object.assign(held, { what: "point", b: held.b + 1 });
+    site(desk.chosen).outlines[desk.held.a].splice(desk.held.b + 1, 0, [0, 0]);
+    Object.assign(desk.held, { what: "point", b: desk.held.b + 1 });
   }
 }
 
 function dragged(at, by) {
-  if (!held) return;
+  if (!desk.held) return;
   const one = site(desk.chosen);
-  if (held.what === "corner") (held.corners ??= desk.drawing.corners.map(p => [...p]))[held.a] = at;
-  if (held.what === "point") one.outlines[held.a][held.b] = at;
-  if (held.what === "whole") one.outlines = one.outlines.map(o => o.map(([x, y]) => [x + by[0], y + by[1]]));
+  if (desk.held.what === "corner") (desk.held.corners ??= desk.drawing.corners.map(p => [...p]))[desk.held.a] = at;
+  if (desk.held.what === "point") one.outlines[desk.held.a][desk.held.b] = at;
+  if (desk.held.what === "whole") one.outlines = one.outlines.map(o => o.map(([x, y]) => [x + by[0], y + by[1]]));
   show();
 }
 
 function dropped() {
-  if (!held) return;
-  const { what, was, corners, a, b } = held;
-  held = null;
+  if (!desk.held) return;
+  const { what, was, corners, a, b } = desk.held;
+  desk.held = null;
   if (what === "corner") {
     if (corners) {
-      before.push(was);
+      desk.before.push(was);
       report("/api/trace/corners", { corners, size: desk.drawing.size });
     }
     return show();
@@ -144,7 +94,7 @@ function dropped() {
   const one = site(desk.chosen);
   one.drawn = true;
   if (what === "point") one.outlines[a][b] = snappedToOthers(one, one.outlines[a][b]);
-  before.push(was);
+  desk.before.push(was);
   show();
   report("/api/trace");
 }
@@ -157,9 +107,10 @@ function snappedToOthers(own, at) {
   return best;
 }
 
-export const resize = size => { before.push(JSON.stringify(desk.drawing)); report("/api/trace/corners", { corners: desk.drawing.corners, size }); };
+export const resize = size => { desk.before.push(JSON.stringify(desk.drawing)); report("/api/trace/corners", { corners: desk.drawing.corners, size }); };
 
 const path = outline => `M${outline.map(p => p.join(" ")).join("L")}Z`;
+/** @type {(outline: number[][]) => any} */
 const middle = outline => [0, 1].map(i => (Math.min(...outline.map(p => p[i])) + Math.max(...outline.map(p => p[i]))) / 2);
 
 // Names stand where they fit; enlarged, more of them do.
@@ -180,25 +131,25 @@ function handle(name, [x, y], kind = "") {
 }
 
 function handles() {
-  if (desk.mode === "corners") return (held?.corners ?? desk.drawing.corners).map((p, i) => [handle(`corner ${i}`, p), s("text", { class: "name", x: p[0], y: p[1], dy: "-1em", "font-size": 18 * photo.scale }, document.createTextNode(i + 1))]);
+  if (desk.mode === "corners") return (desk.held?.corners ?? desk.drawing.corners).map((p, i) => [handle(`corner ${i}`, p), s("text", { class: "name", x: p[0], y: p[1], dy: "-1em", "font-size": 18 * photo.scale }, document.createTextNode(i + 1))]);
   const one = desk.mode === "choose" ? site(desk.chosen) : null;
   return (one?.outlines ?? []).map((o, a) => [
     ...o.map((p, b) => { const q = o[(b + 1) % o.length]; return Math.hypot(p[0] - q[0], p[1] - q[1]) > 56 * photo.scale ? handle(`between ${a} ${b}`, [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2], "between") : null; }),
     a === 0 ? handle("whole 0 0", middle(o), "between") : null,
-    ...o.map((p, b) => handle(`point ${a} ${b}`, p, held?.what === "point" && held.a === a && held.b === b ? "held" : ""))]);
+    ...o.map((p, b) => handle(`point ${a} ${b}`, p, desk.held?.what === "point" && desk.held.a === a && desk.held.b === b ? "held" : ""))]);
 }
 
 function button(text, onclick, more = {}) {
   return h("button", { type: "button", onclick, ...more }, text);
 }
 
-export function show() {
+function show() {
   if (!desk.drawing) return;
-  const corners = held?.corners ?? desk.drawing.corners;
+  const corners = desk.held?.corners ?? desk.drawing.corners;
   photo.draw([...shapes(), s("path", { class: "frame-line", d: path(corners) }),
     desk.begun.length ? s("path", { class: "begun", d: `M${desk.begun.map(p => p.join(" ")).join("L")}` }) : null,
     ...desk.begun.map(p => s("circle", { class: "handle", cx: p[0], cy: p[1], r: 6 * photo.scale })), ...handles()].flat(3).filter(Boolean));
-  byId("undo").disabled = !desk.begun.length && !before.length;
+  byId("undo", HTMLButtonElement).disabled = !desk.begun.length && !desk.before.length;
   const modes = { corners: say("Corners"), choose: say("Choose"), ...(desk.form.draws ? { draw: say("Draw") } : {}) };
   fill(byId("modes"), [desk.mode], () => Object.entries(modes).map(([mode, text]) => button(text, () => setMode(mode), { "aria-pressed": String(mode === desk.mode), "data-focus": mode })));
   fill(byId("tools"), [desk.mode, desk.begun.length], () => [
@@ -209,7 +160,7 @@ export function show() {
     : h("p", null, say("Nothing: this plan can be played.")));
   fill(byId("board-size").lastElementChild, [desk.drawing.size, desk.drawing.joined, desk.form.draws], () => sizePanel());
   placePanel();
-  document.body.dataset.ready = sent;
+  document.body.dataset.ready = String(desk.sent);
 }
 
 function sizePanel() {
@@ -217,7 +168,7 @@ function sizePanel() {
   const field = (text, value, of) => h("label", { class: "question" }, h("span", null, text), h("input", { type: "number", min: 20, max: 5000, step: "any", value, onchange: e => Number(e.target.value) > 0 && resize(of(Number(e.target.value))) }));
   return [
     field(say("Width in mm"), w, v => [v, d]), field(say("Height in mm"), d, v => [w, v]),
-    h("div", { class: "row" }, button(say("Turn the corners"), () => { const c = desk.drawing.corners; before.push(JSON.stringify(desk.drawing)); report("/api/trace/corners", { corners: [...c.slice(1), c[0]], size: desk.drawing.size }); })),
+    h("div", { class: "row" }, button(say("Turn the corners"), () => { const c = desk.drawing.corners; desk.before.push(JSON.stringify(desk.drawing)); report("/api/trace/corners", { corners: [...c.slice(1), c[0]], size: desk.drawing.size }); })),
     desk.form.cells.length ? h("label", { class: "question" }, h("span", null, h("input", { type: "checkbox", checked: desk.drawing.joined, onchange: e => change(drawing => { drawing.joined = e.target.checked; }) }), " ", say("The left and the right edge join"))) : null,
     desk.form.draws && desk.form.cells.length ? h("div", { class: "row" }, button(say("Begin with an empty map"), () => { desk.chosen = null; change(drawing => {
       const cells = new Set(drawing.sites.filter(p => p.tags.some(t => desk.form.cells.includes(t))).map(p => p.id));
@@ -234,7 +185,8 @@ footer();
 await learn();
 const first = await ask("/api/trace");
 Object.assign(desk, { form: first.form, file: first.file, size: first.photo });
-photo = new Photo(byId("photo"), first.photo, { tapped, grabbed, dragged, dropped, undo, redraw: show, holding: () => held !== null });
+desk.show = show;
+photo = new Photo(byId("photo"), first.photo, { tapped, grabbed, dragged, dropped, undo, redraw: show, holding: () => desk.held !== null });
 byId("undo").addEventListener("click", undo);
 byId("save").addEventListener("click", save);
 take(first);

@@ -1,3 +1,4 @@
+// @ts-check
 // The table from across the room: scores, whose turn, the tide or the counter, what happened. Screen kept awake.
 
 import { Board } from "./board.js";
@@ -64,8 +65,9 @@ async function stayAwake() {
 }
 document.addEventListener("visibilitychange", () => { if (!document.hidden) stayAwake(); });
 byId("full").addEventListener("click", () => document.documentElement.requestFullscreen?.());
-byId("voice").checked = wish("voice") === "1";
-byId("voice").addEventListener("change", e => keep("voice", e.target.checked ? "1" : "0"));
+const voice = byId("voice", HTMLInputElement);
+voice.checked = wish("voice") === "1";
+voice.addEventListener("change", () => keep("voice", voice.checked ? "1" : "0"));
 
 await learn();
 stayAwake();

@@ -1,3 +1,4 @@
+// @ts-check
 // What the table concluded: the verdict, the to-do list, the one question.
 
 import { byId, fill, h, icon } from "./dom.js";
@@ -8,8 +9,13 @@ import { ruleButton } from "./rules.js";
 import { tell } from "./talk.js";
 import { placeName, say, sentence, words } from "./words.js";
 
+/** @typedef {import("../../types/snapshot").Snapshot} Snapshot */
+/** @typedef {import("../../types/snapshot").MoveView} Move */
+/** @typedef {import("../../types/page").Plan} Plan */
+
 const AT_ONCE = 6;      // to-dos shown without asking
 
+/** @type {() => { [kind: string]: string }} */
 export const heads = () => ({
   same: say("Ready"), moved: say("Done"), unfinished: say("Not finished yet"), illegal: say("Not allowed"),
   unclear: say("Not clear"), busy: say("Hands on the board"), over: say("The game is over"), blind: say("I cannot see the board"),
@@ -33,44 +39,61 @@ export function showTrouble(snapshot) {
 }
 
 // What people did, in words; in the notation of the scripts too for whoever wishes to see it.
+/**
+ * @param {Snapshot} snapshot
+ * @param {Move} move
+ */
 export function doing(snapshot, move) {
   const noted = wish("notation") === "1" ? h("code", { class: "small" }, move.text.slice(move.text.indexOf(":") + 1).trim()) : null;
   return [h("span", { class: "in-words" }, inWords(move)), noted ? " " : null, noted];
 }
 
 // "Bull lays a settlement on M10"
+/** @type {(move: Move) => string} */
 const inWords = move => move.words?.length ? move.words.map(words).join("; ") : move.text.slice(move.text.indexOf(":") + 1).trim();
 
 // What the verdict's doings brought: [[seat, name, points], ...]
+/**
+ * @param {Snapshot} snapshot
+ * @returns {import("../../types/page").Gain[]}
+ */
 function wins(snapshot) {
   const count = snapshot.verdict.actions.length, moves = snapshot.moves;
   if (!count || snapshot.verdict.verdict === "illegal" || moves.length < count) return [];
   return gained(moves[moves.length - count - 1]?.scores ?? snapshot.opening, moves[moves.length - 1].scores);
 }
 
+/** @param {Snapshot} snapshot */
 function gains(snapshot) {
   const won = wins(snapshot);
   return won.length ? h("p", { class: "gains" }, won.map(([seat, name, n]) => h("span", { class: "gain" }, seatTag(snapshot, seat), " ", points(name, n, true)))) : null;
 }
 
+/** @type {(snapshot: Snapshot) => boolean} */
 const blind = ({ camera }) => Boolean(camera?.state && camera.state !== "ok");
 
 // What the verdict is called: while the camera sees nothing, nothing is well.
+/** @type {(snapshot: Snapshot) => string} */
 export const kindOf = snapshot => ["same", "moved", "busy"].includes(snapshot.verdict.verdict) && blind(snapshot) ? "blind"
   : snapshot.outcome && ["same", "moved"].includes(snapshot.verdict.verdict) ? "over" : snapshot.verdict.verdict;
 
 // The verdict's own sentence, beyond its heading.
+/**
+ * @param {Snapshot} snapshot
+ * @returns {string}
+ */
 export function lineOf(snapshot) {
   const v = snapshot.verdict, kind = kindOf(snapshot);
-  if (kind === "over") return sentence(`${winners(snapshot)} ${sentence(words(snapshot.outcome.reason))}`);
+  if (kind === "over") return sentence(`${winners(snapshot)} ${sentence(words(snapshot.outcome?.reason))}`);
   if (kind === "blind") return sentence(cameraWords(snapshot.camera.state));
   if (kind === "same") return "";
   const moves = v.actions.length && v.verdict !== "illegal" ? snapshot.moves.slice(-v.actions.length).filter(m => v.actions.includes(m.text)) : [];
-  return moves.length > 3 ? say("{n} moves, the last: {move}", { n: moves.length, move: sentence(inWords(moves.at(-1))) })
+  return moves.length > 3 ? say("{n} moves, the last: {move}", { n: moves.length, move: sentence(inWords(moves[moves.length - 1])) })
     : moves.length ? moves.map(m => sentence(inWords(m))).join(" ") : sentence(words(v.violations[0]?.text ?? v.text));
 }
 
 // Always the same room, whatever it says: what lies below does not jump.
+/** @param {Snapshot} snapshot */
 export function showVerdict(snapshot) {
   const box = byId("verdict"), v = snapshot.verdict, over = snapshot.outcome;
   const kind = kindOf(snapshot);
@@ -82,6 +105,7 @@ export function showVerdict(snapshot) {
 }
 
 // Against the rules: which ones, and how to put it right.
+/** @param {Snapshot} snapshot */
 export function showWrong(snapshot) {
   const box = byId("wrong"), v = snapshot.verdict;
   box.hidden = v.verdict !== "illegal";
@@ -93,12 +117,14 @@ export function showWrong(snapshot) {
   ]);
 }
 
+/** @type {(snapshot: Snapshot) => string} */
 export const winners = snapshot => {
-  const names = snapshot.outcome.winners.map(id => nameOf(snapshot, id)).join(", ");
-  return snapshot.outcome.winners.length > 1 ? say("{names} share the win.", { names }) : say("{names} wins.", { names });
+  const ids = snapshot.outcome?.winners ?? [], names = ids.map(id => nameOf(snapshot, id)).join(", ");
+  return ids.length > 1 ? say("{names} share the win.", { names }) : say("{names} wins.", { names });
 };
 
 // What a screen reader hears and a loudspeaker says: what the eye reads, no more.
+/** @param {Snapshot} snapshot */
 export function verdictInWords(snapshot) {
   const v = snapshot.verdict, said = [sentence(heads()[kindOf(snapshot)] ?? v.verdict), lineOf(snapshot)];
   if (v.actions.length && v.verdict !== "illegal") said.push(...wins(snapshot).map(([seat, name, n]) => sentence(`${nameOf(snapshot, seat)} ${n > 0 ? "+" : ""}${n}${name === "total" ? "" : ` ${say(name)}`}`)));
@@ -107,6 +133,7 @@ export function verdictInWords(snapshot) {
   return said.filter(Boolean).join(" ");
 }
 
+/** @param {Snapshot} snapshot */
 export function showTodo(snapshot) {
   const box = byId("todo"), todo = snapshot.verdict.todo;
   box.hidden = !todo.length;
@@ -118,6 +145,11 @@ export function showTodo(snapshot) {
   ]);
 }
 
+/**
+ * @param {Snapshot} snapshot
+ * @param {Plan | null} plan
+ * @param {import("../../types/page").Failed} failed
+ */
 export function showQuestion(snapshot, plan, failed) {
   const box = byId("question"), q = snapshot.question;
   box.hidden = !q;

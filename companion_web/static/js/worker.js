@@ -1,3 +1,4 @@
+// @ts-check
 // Keeps the page's own files, so that the installed page opens while the table is off and says so itself.
 
 const KEPT = "nilometer-5";
@@ -13,11 +14,13 @@ async function fetchAll() {
   await Promise.allSettled([...PAGES, "/api/plan", ...paths].map(async path => put(cache, path, await fetch(path))));
 }
 
-self.addEventListener("install", e => { self.skipWaiting(); e.waitUntil(fetchAll().catch(() => {})); });
-self.addEventListener("activate", e => e.waitUntil(caches.keys()
-  .then(names => Promise.all(names.filter(n => n !== KEPT).map(n => caches.delete(n)))).then(() => self.clients.claim())));
+/** @type {any} TypeScript knows a page or a worker, not both */
+const worker = self;
+worker.addEventListener("install", e => { worker.skipWaiting(); e.waitUntil(fetchAll().catch(() => {})); });
+worker.addEventListener("activate", e => e.waitUntil(caches.keys()
+  .then(names => Promise.all(names.filter(n => n !== KEPT).map(n => caches.delete(n)))).then(() => worker.clients.claim())));
 
-self.addEventListener("fetch", e => {
+worker.addEventListener("fetch", e => {
   const url = new URL(e.request.url);
   if (e.request.method !== "GET" || url.origin !== location.origin || !kept(url.pathname)) return;
   e.respondWith(fetch(e.request).then(answer => {

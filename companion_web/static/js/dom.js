@@ -89,6 +89,9 @@ export function fill(element, key, make) {
   return true;
 }
 
+/** @type {(element: Element) => void} it is empty, and filled anew next time */
+export const clear = element => { element.replaceChildren(); filledFor.delete(element); };
+
 // All is filled anew next time: what it was made with means something else now.
 export const refill = () => { filledFor = new WeakMap(); };
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Setting the table up, as a conversation: the game and its seats, a copy of it, its photos, go.
 
-import { byId, fill, h } from "./dom.js";
+import { byId, clear, fill, h } from "./dom.js";
 import { Board, boardInWords } from "./board.js";
 import { footer, keepPages } from "./footer.js";
 import { showLive, tapped } from "./live.js";
@@ -73,8 +73,7 @@ function showSteps(plays) {
 
 // Before anything else: what the camera sees, and what it is worth.
 function lookThrough() {
-  byId("taking").replaceChildren();
-  delete byId("taking").filledFor;
+  clear(byId("taking"));
   showLive(said, camera => act("/api/setup/camera", { camera }), () => act("/api/setup/focus", {}));
 }
 

@@ -176,7 +176,7 @@ def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> 
     """Every site of these photos that shows nothing but known kinds, as the reader has it"""
     rows = []
     for shot in shots:
-        found = reader.look(shot.image, shot.pose)
+        found = reader.read_sites(shot.image, shot.pose)
         for site in copy.plan.site:
             want = tuple(shot.layout.get(site.id, ()))
             if not site.optional and site.id in found and all(k in known or k == "?" for k in want):

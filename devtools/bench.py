@@ -32,10 +32,10 @@ from devtools import load
 from engine.layout import same_contents
 from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
+from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
 from vision.motion.watcher import Watcher
 from vision.plan import Plan, Site
-from vision.readers.loose.frame_cache import Memory
 from vision.storage.photo_file import load_photo
 
 MOST = 6  # test photos of a copy that are read
@@ -209,8 +209,8 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
         lambda picture, pose: reader.read(picture, pose, set(few)),
     )
     noise = [rng.normal(0, 2, scenes[0].picture.shape).astype(np.int8) for _ in range(6)]
-    memories, others = (
-        [Memory() for _ in scenes],
+    caches, others = (
+        [FrameCache() for _ in scenes],
         [*zip(scenes[1:], poses[1:]), (scenes[0], poses[0])],
     )
     again, four = (
@@ -232,19 +232,19 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     ) -> Figure:
         """Readings of the scenes right after whole ones of other pictures of the same board"""
 
-        def before(picture: np.ndarray, pose: Pose, memory: Memory) -> None:
-            memory.forget()
-            reader.read(picture, pose, None, memory)
+        def before(picture: np.ndarray, pose: Pose, cache: FrameCache) -> None:
+            cache.forget()
+            reader.read(picture, pose, None, cache)
 
         return timed(
             what,
             [
                 partial(reader.read, s.picture, p, sites, m)
-                for s, p, m in zip(scenes, poses, memories)
+                for s, p, m in zip(scenes, poses, caches)
             ],
             max(runs, 2 * len(scenes)),
             wanted,
-            [partial(before, *one) for one in zip(pictures, poses, memories)],
+            [partial(before, *one) for one in zip(pictures, poses, caches)],
         )
 
     yield after("the same when four sites changed", four, set(few), 15.0)

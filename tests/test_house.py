@@ -161,12 +161,13 @@ FLOORS = (  # of vision, each standing on those before it only
     "plan",
     "evidence",
     "geometry",
+    "frame_cache",
     "photometry",
     "registration",
+    "placement",
     "motion",
     "learned",
     "readers",
-    "placement",
     "reader",
 )
 
@@ -209,3 +210,35 @@ def test_vision_takes_no_name_apart():
             continue
         for n, line in enumerate(path.read_text().splitlines(), 1):
             assert not parsing.search(line), f"{where}:{n} takes a name apart: {line.strip()}"
+
+
+# What is to stay; the matchers' names go with them.
+NAMED = [
+    *(f"vision/{part}" for part in FLOORS if part not in ("learned", "readers")),
+    "calibration/survey",
+    "calibration/empty_board",
+]
+
+
+def top_level(path):
+    """(name, is a function) of the functions and classes of a file"""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name, isinstance(node, ast.FunctionDef)
+
+
+def test_names_of_vision_tell_what_they_are():
+    """Functions of two words or more, and nothing named as something else in what stays"""
+    homes = {}
+    for part in NAMED:
+        folder = ROOT / part
+        for path in (
+            sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+        ):
+            for name, is_function in top_level(path):
+                where = path.relative_to(ROOT).as_posix()
+                if name.startswith("_"):
+                    continue
+                assert not is_function or "_" in name, f"{where}: {name} is one word"
+                assert name not in homes, f"{name} is in {where} and {homes[name]}"
+                homes[name] = where

@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
-import numpy as np
 
 from vision.evidence.site_evidence import SiteEvidence
 from vision.geometry.pose import Pose
 from vision.plan import Plan
 from vision.registration.placement_prior import PlacementPrior
+from vision.registration.registrar import corner_shift
 
 CERTAIN = math.log(200)  # log odds from which one place stands out
 STRANGE = math.log(
@@ -36,7 +36,7 @@ class Placement(msgspec.Struct, frozen=True, eq=False):
 def weigh_reading(plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior) -> float:
     """Log-probability of all that is read: of pieces, of empty sites, of where kinds are wont to lie;
     something strange on a site is unlikely, whatever piece it resembles"""
-    return sum(site_likelihoods(found)) + usual.told(plan, found)
+    return sum(site_likelihoods(found)) + usual.log_prior(plan, found)
 
 
 def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
@@ -96,9 +96,3 @@ def is_poor(plan: Plan, placement: Placement) -> bool:
 
 
 SAME_PX = 12.0  # how far corners of poses may be apart that are one
-
-
-def corner_shift(plan: Plan, a: Pose, b: Pose) -> float:
-    """Pixels between two poses' corners, at most"""
-    off = a.to_px(plan.corners) - b.to_px(plan.corners)
-    return float(np.linalg.norm(off, axis=1).max())

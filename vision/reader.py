@@ -14,31 +14,26 @@ import numpy as np
 from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
 from vision.evidence.temperature_scaling import TemperatureScaling
+from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
-from vision.geometry.site_windows import Pyramid
 from vision.learned.merge import merge_evidence
 from vision.learned.reader import LearnedReader
-from vision.photometry.camera_response import PLAIN, estimate_response
-from vision.photometry.cast_shadows import find_shadows, remove_shadows
-from vision.photometry.clipped_channels import restore_clipped
-from vision.photometry.denoise import denoise_image, estimate_noise
-from vision.photometry.room_light import small_view
+from vision.photometry.preprocessor import PreparedPicture, Preprocessor
 from vision.placement import (
     Placement,
     choose_placement,
-    corner_shift,
     is_implausible,
     is_poor,
     weigh_reading,
 )
 from vision.plan import Plan, parse_plan
-from vision.readers.loose.frame_cache import Altered, Memory
+from vision.readers.base import SiteReader
 from vision.readers.loose.reader import ClusterReader
 from vision.readers.pile.reader import PileReader
 from vision.readers.standing.reader import StandingReader
 from vision.registration.placement_prior import PlacementPrior
-from vision.registration.registrar import Registrar
+from vision.registration.registrar import Registrar, corner_shift
 from vision.storage import model_file
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
@@ -46,65 +41,64 @@ __all__ = ["BadPhoto", "Reader", "load_photo"]
 
 
 class Reader:
-    """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before
-    comes in `last`."""
+    """The whole eye: reads pictures of one copy. Keeps nothing of them itself: what is known of the
+    last look comes in `last` and `cache`, which belong to whoever looks."""
 
     def __init__(
         self,
         plan: Plan,
         registrar: Registrar,
-        readers: Iterable[PileReader | ClusterReader | StandingReader],
+        readers: Iterable[SiteReader],
         tempers: Mapping[str, TemperatureScaling] | None = None,
-        wont: PlacementPrior | None = None,
+        prior: PlacementPrior | None = None,
         noise: float = 0.0,
         learned: LearnedReader | None = None,
     ) -> None:
         """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken;
-        wont: where kinds lay in the calibration photos; noise: what the calmest of these has;
+        prior: where kinds lay in the calibration photos; noise: what the calmest of these has;
         learned: the network's voice beside the readers'"""
-        self.plan, self.registrar, self.readers, self.tempers = (
-            plan,
-            registrar,
-            list(readers),
-            dict(tempers or {}),
+        self.plan, self.registrar, self.readers = plan, registrar, list(readers)
+        self.tempers, self.prior = dict(tempers or {}), prior or PlacementPrior({})
+        self.noise, self.learned = noise, learned
+        piles = next((r for r in self.readers if isinstance(r, PileReader)), None)
+        self.preprocessor = Preprocessor(
+            plan.size,
+            next((r.reference for r in self.readers if hasattr(r, "reference")), None),
+            next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None),
+            noise,
+            (lambda: piles.colours) if piles is not None else None,
         )
-        self.wont, self.noise, self.learned = wont or PlacementPrior({}), noise, learned
-        kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
-        self.reference = (
-            kept[0] if kept else None
-        )  # (h, w, 3) log, the empty board: what tells a picture's tone
-        self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
 
     def read(
         self,
         image: np.ndarray,
         last: Pose | None = None,
         sites: Set[str] | None = None,
-        memory: Memory | None = None,
+        cache: FrameCache | None = None,
     ) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
 
         image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read
-        (None: all); memory: of the readings of this board before, which is brought up to date, and
+        (None: all); cache: of the readings of this board before, which is brought up to date, and
         what it knows of the other sites told along with these."""
-        return self.find_and_read(image, last, sites, memory)[1]
+        return self.find_and_read(image, last, sites, cache)[1]
 
     def find_and_read(
         self,
         image: np.ndarray,
         last: Pose | None = None,
-        sites: set[str] | None = None,
-        memory: Memory | None = None,
+        sites: Set[str] | None = None,
+        cache: FrameCache | None = None,
     ) -> tuple[Pose, Evidence]:
         """The same, with the pose. Where so little can be read that the board may lie turned or a
         square off, those places are read too. Raises NoBoard."""
         start = time.perf_counter()
         pose = self.locate(image, last)
-        found = self.read_at(image, pose, sites, memory)
+        found = self.read_at(image, pose, sites, cache)
         if found.registration.maybe_turned and not pose.maybe_turned:
             doubted = msgspec.structs.replace(pose, maybe_turned=True, as_well=(pose,))
             pose = self.locate(image, doubted)
-            found = self.read_at(image, pose, None, memory)
+            found = self.read_at(image, pose, None, cache)
         return pose, msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
@@ -139,7 +133,7 @@ class Reader:
         return choose_placement(
             self.plan,
             ways,
-            lambda way: weigh_reading(self.plan, self.look(image, way), self.wont),
+            lambda way: weigh_reading(self.plan, self.read_sites(image, way), self.prior),
             lambda way, aside: self.registrar.neighbours(image, way, aside),
         )
 
@@ -148,18 +142,18 @@ class Reader:
         image: np.ndarray,
         pose: Pose,
         sites: Set[str] | None = None,
-        memory: Memory | None = None,
+        cache: FrameCache | None = None,
     ) -> Evidence:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
-        found = self.look(image, pose, sites, memory)
+        found = self.read_sites(image, pose, sites, cache)
         doubt = pose.maybe_turned or (
             is_implausible(self.plan, found) and self.registrar.is_ambiguous(image, pose)
         )
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
-        if memory is not None:
-            memory.sites |= found
-            found = memory.sites
+        if cache is not None:
+            cache.sites |= found
+            found = cache.sites
         registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=doubt)
         return Evidence(
             apply_piece_counts(self.plan, found),
@@ -168,91 +162,68 @@ class Reader:
             ms=(time.perf_counter() - start) * 1000,
         )
 
-    def look(
+    def read_sites(
         self,
         image: np.ndarray,
         pose: Pose,
         sites: Set[str] | None = None,
-        memory: Memory | None = None,
+        cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
-        """site -> evidence, each site by itself. memory: sites are read alone only where it knows
-        of all others and the light is as it was"""
-        if memory is not None and len(memory.of(self, pose).sites) < len(self.plan.site):
-            sites = None
-        picture, found = Pyramid(image), {}
-        plain = sites is not None and memory is not None and memory.plain
-        flat, loose = (picture, picture) if plain else self.cleared(picture, pose)
+        """site -> evidence, each site by itself. cache: sites are read alone only where it knows of
+        all others and the light is as it was"""
+        picture = self.preprocessor.prepare(image, pose)
+        if cache is not None:
+            cache.begin(self, pose)
+            if len(cache.sites) < len(self.plan.site):
+                sites = None
+            if sites is not None and cache.untouched:
+                picture.take_as_is()
+        try:
+            found = self.match_sites(picture, pose, sites, cache)
+        except StaleCache:
+            cache.forget(self, pose)
+            return self.read_sites(image, pose, None, cache)
+        return found if self.learned is None else self.merge_learned(picture, pose, sites, found)
+
+    def match_sites(
+        self,
+        picture: PreparedPicture,
+        pose: Pose,
+        sites: Set[str] | None,
+        cache: FrameCache | None,
+    ) -> dict[str, SiteEvidence]:
+        """What the matchers read, scaled by their temperatures; nothing of sites beyond the
+        picture's edge. Raises StaleCache."""
+        found: dict[str, SiteEvidence] = {}
         for reader in self.readers:
-            if not isinstance(reader, ClusterReader):
-                found |= reader.read(flat, pose, sites)
-                continue
-            if memory is None:
-                found |= reader.read(loose, pose, sites)
-                continue
-            try:
-                found |= reader.read(loose, pose, sites, memory)
-            except Altered:
-                memory.forget(self, pose)
-                return self.look(image, pose, None, memory)
-            memory.plain = all(p.levels[0] is image for p in (flat, loose))
-        usual, beyond = (
-            TemperatureScaling(),
-            beyond_picture([self.plan.sites[s] for s in found], pose),
-        )
-        found = {
+            found |= reader.read(getattr(picture, reader.prepared), pose, sites, cache)
+        if cache is not None:
+            cache.untouched = picture.untouched
+        beyond = beyond_picture([self.plan.sites[s] for s in found], pose)
+        unscaled = TemperatureScaling()
+        return {
             s: UNSEEN
             if s in beyond
-            else self.tempers.get(self.plan.sites[s].reads, usual).applied(e)
+            else self.tempers.get(self.plan.sites[s].reads, unscaled).applied(e)
             for s, e in found.items()
         }
-        if self.learned is None:
-            return found
-        second = self.learned.read(picture, pose, None if sites is None else set(found))
+
+    def merge_learned(
+        self,
+        picture: PreparedPicture,
+        pose: Pose,
+        sites: Set[str] | None,
+        found: Mapping[str, SiteEvidence],
+    ) -> dict[str, SiteEvidence]:
+        """The same evidence with the network's voice, as far as it is believed"""
+        second = self.learned.read(picture.raw, pose, None if sites is None else set(found))
         taught, trust = self.learned.taught, self.learned.trust
         return {
             s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s], trust[s])
-            if s in second and s not in beyond
+            if s in second and e is not UNSEEN
             else e
             for s, e in found.items()
         }
-
-    def cleared(self, picture: Pyramid, pose: Pose) -> tuple[Pyramid, Pyramid]:
-        """The picture, evened, as piles are read in it and as loose pieces, which are compared over
-        many pixels and know what is burnt
-        out: the former with little noise and without that. Twice itself as a rule"""
-        loose = self.evened(picture, pose)
-        if self.reference is None:
-            return loose, loose
-        image = picture.levels[0]
-        calm = denoise_image(image, estimate_noise(image, pose, self.plan.size), self.noise)
-        flat = picture if calm is image else Pyramid(calm)
-        piles = [r for r in self.readers if isinstance(r, PileReader)]
-        flat = (
-            restore_clipped(
-                flat, pose, piles[0].reference, self.plan.size, lambda: piles[0].colours
-            )
-            if piles
-            else flat
-        )
-        return loose if flat is picture else self.evened(flat, pose), loose
-
-    def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
-        """The picture in the empty board's tone and colours, large shadows cast on it lifted;
-        itself as a rule"""
-        if self.reference is None:
-            return picture
-        rendition = estimate_response(
-            small_view(picture, pose, self.plan.size), self.reference, self.plan.size
-        )
-        if rendition != PLAIN:
-            picture = Pyramid(rendition.undone(picture.levels[0]))
-        if self.ground is None or not (
-            found := find_shadows(
-                small_view(picture, pose, self.plan.size), self.reference, self.plan.size
-            )
-        ):
-            return picture
-        return Pyramid(remove_shadows(picture.levels[0], pose, self.ground, found, self.plan.size))
 
     def pack(self) -> model_file.Arrays:
         arrays = {
@@ -261,7 +232,7 @@ class Reader:
         }
         arrays |= model_file.add_prefix(
             "registration", self.registrar.pack()
-        ) | model_file.add_prefix("wont", self.wont.likely)
+        ) | model_file.add_prefix("wont", self.prior.likely)
         arrays["noise"] = np.array(self.noise)
         if self.learned is not None:
             arrays |= model_file.add_prefix("learned", self.learned.pack())

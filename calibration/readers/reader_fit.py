@@ -61,6 +61,6 @@ def fit_reader_without_network(
         plan,
         registrar,
         piles + clusters + standing,
-        wont=PlacementPrior.of(plan, [s.layout for s in shots[:taken]]),
+        prior=PlacementPrior.of(plan, [s.layout for s in shots[:taken]]),
         noise=noise,
     )

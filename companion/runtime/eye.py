@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Evidence, NoBoard, Registration
+from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
 from vision.motion.watcher import Watcher
 from vision.reader import Reader
-from vision.readers.loose.frame_cache import Memory
 
 QUIET = (
     3.0  # seconds of rest after which what was taken over from an earlier picture is read as well
@@ -38,7 +38,7 @@ class Eye:
         self.picture: np.ndarray | None = None
         self.pose: Pose | None = None
         self.evidence: Evidence | None = None
-        self.memory = Memory()
+        self.cache = FrameCache()
         self.watcher = Watcher(reader.plan)
         self._watched: np.ndarray | None = (
             None  # the picture of the stream when self.picture was taken
@@ -173,10 +173,10 @@ class Eye:
         self.picture, self._watched = image, watched
         if sites is not None and self._most(sites):
             sites = None
-        found = self.reader.read_at(image, pose, sites, self.memory)
+        found = self.reader.read_at(image, pose, sites, self.cache)
         odd = {s for s in found.changed or () if found.sites[s].foreign}
         if odd and not ahead:
-            found = self.reader.read_at(image, pose, None, self.memory)
+            found = self.reader.read_at(image, pose, None, self.cache)
         before = self._odd - found.changed if found.changed is not None else set()
         self._odd = before | odd if ahead else set()
         self._ahead, self._partly = ahead, now if found.changed is not None else None

@@ -25,7 +25,7 @@ class Reads:
         self.layouts, self.surety, self.confused = layouts, surety, confused or {}
         self.tempers, self.registrar = {}, SimpleNamespace(locate=lambda image: None)
 
-    def look(self, image, pose):
+    def read_sites(self, image, pose):
         layout = self.layouts[int(image[0, 0, 0]) // 20]
         seen = {s: self.confused.get(s, tuple(c)) for s, c in layout.items()}
         return {s: SiteEvidence(((c, math.log(self.surety)),), FLOOR) for s, c in seen.items()}
@@ -115,7 +115,7 @@ def test_a_view_read_with_doubt_is_learnt_from_and_one_read_wholly_otherwise_is_
     table, monkeypatch
 ):
     class Doubts(Reads):
-        def look(self, image, pose):
+        def read_sites(self, image, pose):
             return {
                 s: SiteEvidence(
                     ((("settlement",), math.log(1 - self.surety)), (e.best, math.log(self.surety))),

@@ -1,4 +1,4 @@
-"""Which kinds are wont to lie where pieces lie, as photos of positions show it: men of a side keep
+"""Which kinds usually lie where pieces lie, as photos of positions show it: men of a side keep
 to their side. Its value: PlacementPrior."""
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
                     best, most = cls(dict(zip(kinds, np.log(chance(near(centres)))))), gain
         return best
 
-    def told(self, plan: Plan, found: Mapping[str, SiteEvidence]) -> float:
+    def log_prior(self, plan: Plan, found: Mapping[str, SiteEvidence]) -> float:
         """Natural logarithm of how much likelier pieces of these kinds lie where they are found
         than on any of these sites"""
         number = {s.id: n for n, s in enumerate(plan.site)}

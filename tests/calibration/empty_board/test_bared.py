@@ -322,7 +322,7 @@ def test_the_empty_board_is_read_that_no_photo_showed():
     ]
     reader = fit_reader_without_network(PLAN, None, shots, 0.01)
     empty = sampler("empty")
-    assert {s: e.best for s, e in reader.look(empty.image, empty.pose).items()} == {
+    assert {s: e.best for s, e in reader.read_sites(empty.image, empty.pose).items()} == {
         "P1": (),
         "P2": (),
         "F1": (),

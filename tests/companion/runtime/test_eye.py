@@ -29,9 +29,9 @@ class Seen:
         )
         self.eye, read = Eye(self.reader), self.reader.read_at
 
-        def read_at(image, pose, sites=None, memory=None):
+        def read_at(image, pose, sites=None, cache=None):
             self.asked.append(sites)
-            return read(image, pose, sites, memory)
+            return read(image, pose, sites, cache)
 
         self.reader.read_at = read_at
 
@@ -109,8 +109,8 @@ def test_what_was_read_before_the_table_was_at_rest_is_not_told_when_it_goes_on(
 def test_something_foreign_read_before_the_table_was_at_rest(seen):
     read, strange = seen.reader.read_at, [True]
 
-    def read_at(image, pose, sites=None, memory=None):
-        found = read(image, pose, sites, memory)
+    def read_at(image, pose, sites=None, cache=None):
+        found = read(image, pose, sites, cache)
         odd = {s: SiteEvidence((), 0.0) for s in (sites or () if strange[0] else ())}
         return Evidence({**found.sites, **odd}, found.registration, None, found.changed)
 
@@ -190,8 +190,8 @@ def test_another_lamp_means_all_is_asked_for(seen):
 def test_all_is_asked_for_where_what_changed_is_something_foreign(seen):
     read = seen.reader.read_at
 
-    def strange(image, pose, sites=None, memory=None):
-        found = read(image, pose, sites, memory)
+    def strange(image, pose, sites=None, cache=None):
+        found = read(image, pose, sites, cache)
         strange = {s: SiteEvidence((), 0.0) for s in sites or ()}
         return Evidence({**found.sites, **strange}, found.registration, None, found.changed)
 

@@ -19,7 +19,10 @@ def test_of_sites_beyond_the_pictures_edge_nothing_is_told():
         pose, size=(int(far), pose.size[1])
     )  # the picture ends at the board's middle
     certain = SiteEvidence(((("man",), -0.01),), -9.0)
-    reading = SimpleNamespace(read=lambda picture, pose, sites: {s.id: certain for s in plan.site})
+    reading = SimpleNamespace(
+        prepared="cleaned",
+        read=lambda picture, pose, sites, cache: {s.id: certain for s in plan.site},
+    )
     registrar = SimpleNamespace(
         locate=lambda image, last: cut, is_ambiguous=lambda image, pose: False
     )

@@ -23,7 +23,7 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
     there = msgspec.structs.replace(one, rvec=one.rvec + 1)
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
 
-    def looked(picture, pose, sites):
+    def looked(picture, pose, sites, cache):
         read.append(pose.rvec is there.rvec)
         strange = SiteEvidence((((), -9.0),), -0.1)  # a mark on the board, seen the wrong way round
         return {first: SiteEvidence(((("Q",), float(np.log(chances[read[-1]]))),)), second: strange}
@@ -34,7 +34,7 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
         neighbours=lambda image, pose, aside: [],
         is_ambiguous=lambda image, pose: True,
     )
-    return Reader(plan, registrar, [SimpleNamespace(read=looked)]), read
+    return Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")]), read
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_thing_on_the_board_hardly_tells_which_way_round():
     one, read = reader({False: 0.9, True: 1e-6})
     looked, q = one.readers[0].read, (("Q",), -12.0)
 
-    def with_thing(picture, pose, sites):
-        found = looked(picture, pose, sites)
+    def with_thing(picture, pose, sites, cache):
+        found = looked(picture, pose, sites, cache)
         thing = SiteEvidence((((), -9.0), q) if read[-1] else (q, ((), -14.0)), -0.001)
         return found | {one.plan.site[2].id: thing}
 
@@ -76,7 +76,7 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
         is_ambiguous=lambda image, pose: True,
     )
 
-    def looked(picture, pose, sites):
+    def looked(picture, pose, sites, cache):
         lies = [s.id for s in plan.site[: 40 if pose.tvec is here.tvec else 24]]
         table = [] if pose.tvec is here.tvec else [s.id for s in plan.site[-16:]]
         empty, men, cloth = (
@@ -86,7 +86,7 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
         )
         return {s: cloth if s in table else men if s in lies else empty for s in plan.sites}
 
-    pose = Reader(plan, registrar, [SimpleNamespace(read=looked)]).locate(IMAGE)
+    pose = Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")]).locate(IMAGE)
     assert pose.tvec is here.tvec and pose.error_px < 1
 
 
@@ -97,7 +97,7 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
         plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in men)
     )
     start = {f"{column}{row}": (men[row > 3],) for row in (0, 1, 6, 7) for column in range(8)}
-    wont = PlacementPrior.of(plan, [start, start])
+    prior = PlacementPrior.of(plan, [start, start])
     one = camera()
     there = msgspec.structs.replace(one, rvec=one.rvec + 1)
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
@@ -108,7 +108,7 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
         is_ambiguous=lambda image, pose: True,
     )
 
-    def looked(picture, pose, sites):
+    def looked(picture, pose, sites, cache):
         moved = {"03": men[0], "13": men[0], "43": men[0], "25": men[1], "64": men[1], "77": men[1]}
         lies = (
             moved
@@ -117,9 +117,15 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
         )
         return {s: SiteEvidence((((k,), -0.1), ((), -3.0))) for s, k in lies.items()}
 
-    pose = Reader(plan, registrar, [SimpleNamespace(read=looked)], wont=wont).locate(IMAGE)
+    pose = Reader(
+        plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")], prior=prior
+    ).locate(IMAGE)
     assert pose.rvec is there.rvec and not pose.maybe_turned
-    assert Reader(plan, registrar, [SimpleNamespace(read=looked)]).locate(IMAGE).maybe_turned
+    assert (
+        Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")])
+        .locate(IMAGE)
+        .maybe_turned
+    )
 
 
 def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
@@ -132,9 +138,9 @@ def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
         {plan.site[i].id: ("ABCD"[n % 4],) for n, i in enumerate(rng.permutation(64)[:30])}
         for _ in range(2)
     ]
-    wont = PlacementPrior.of(plan, photos)
+    prior = PlacementPrior.of(plan, photos)
     found = {s.id: SiteEvidence((((("A",), -0.1)),)) for s in plan.site[:16]}
-    assert abs(wont.told(plan, found)) < 2 and not PlacementPrior.of(plan, [{}]).likely
+    assert abs(prior.log_prior(plan, found)) < 2 and not PlacementPrior.of(plan, [{}]).likely
 
 
 def test_where_the_board_still_lies_as_before_nothing_is_read_for_it():
@@ -163,11 +169,11 @@ def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
         is_ambiguous=lambda image, pose: True,
     )
 
-    def looked(picture, pose, sites):
+    def looked(picture, pose, sites, cache):
         chance = -0.01 if pose.rvec is right.rvec else -1.0
         return {s: SiteEvidence(((("Q",), chance),)) for s in plan.sites}
 
-    one = Reader(plan, registrar, [SimpleNamespace(read=looked)])
+    one = Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")])
     pose, evidence = one.find_and_read(IMAGE, wrong)
     assert pose.rvec is right.rvec and not evidence.registration.maybe_turned
     assert one.read_at(IMAGE, wrong).registration.maybe_turned

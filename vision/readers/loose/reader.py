@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
+from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Lying
 from vision.geometry.site_windows import Pyramid
@@ -23,7 +24,6 @@ from vision.readers.loose.cards.misplaced import read_astray, site_has
 from vision.readers.loose.cards.small_symbols import Cover
 from vision.readers.loose.cards.tone_from_tiles import rendition_by_tiles
 from vision.readers.loose.count_evidence import evidence_of, patched, shares_of
-from vision.readers.loose.frame_cache import NOTHING, Card, Memory, Recalled
 from vision.readers.loose.pieces.blocks import is_block
 from vision.readers.loose.pieces.figures import TallLook, find_tall, hide
 from vision.readers.loose.pieces.fit import FITS, WELL, Fine, Piece, reconsidered, refined, searched
@@ -34,6 +34,7 @@ from vision.readers.loose.pieces.search import find, kits_of, polygons
 from vision.readers.loose.residual_blobs import Place, left_on, littered
 from vision.readers.loose.scene.polar_patches import Form
 from vision.readers.loose.scene.scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover, folded
+from vision.readers.loose.scene_memory import NOTHING, Card, Recalled, SceneMemory
 from vision.readers.loose.site_assignment import NEAR, Homes
 from vision.readers.pile.fit_statistics import Usual
 from vision.storage import model_file, struct_codec
@@ -89,7 +90,7 @@ class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads
     "cluster"."""
 
-    name = "cluster"  # of its part of a model file
+    name, prepared = "cluster", "matched"  # see SiteReader
 
     def __init__(
         self,
@@ -160,12 +161,12 @@ class ClusterReader:
         picture: np.ndarray | Pyramid,
         pose: Pose,
         sites: Iterable[str] | None = None,
-        memory: Memory | None = None,
+        cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
-        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all; memory: of this board's
+        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all; cache: of this board's
         readings before with this pose, which is brought up to date. -> {site: evidence}; of sites
         that are read otherwise, those on which a card lies that does not belong there. Raises
-        Altered where what is remembered is of another light."""
+        StaleCache where what is remembered is of another light."""
         known = (
             self.plan.sites
             if sites is None
@@ -174,6 +175,7 @@ class ClusterReader:
         if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
         image, parts = Pyramid.of(picture).levels[0], self.parts(known)
+        memory = None if cache is None else cache.state(self.name, SceneMemory)
         known_before = memory is not None and memory.seen is not None
         if known_before:
             image = memory.tone.undone(image)
@@ -213,7 +215,7 @@ class ClusterReader:
         return out
 
     def usual_here(
-        self, image: np.ndarray, pose: Pose, known: Mapping[str, Site], memory: Memory | None
+        self, image: np.ndarray, pose: Pose, known: Mapping[str, Site], memory: SceneMemory | None
     ) -> Habits:
         """How pieces fit in this picture, by those of the sites read; where they are few and one
         may be something else, by those on the sites around too"""
@@ -244,9 +246,9 @@ class ClusterReader:
         image: np.ndarray,
         pose: Pose,
         parts: Sequence[tuple[dict[str, Site], Rect | None]],
-        memory: Memory | None = None,
+        memory: SceneMemory | None = None,
     ) -> list[Begun]:
-        """Of each part its scene, what cards lie there, and how. Raises Altered where the picture
+        """Of each part its scene, what cards lie there, and how. Raises StaleCache where the picture
         is not like that remembered."""
         low = self.stage.low(image, pose) if memory or parts[0][1] else None
         light = memory.light(low) if memory else None

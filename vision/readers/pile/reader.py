@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from vision.evidence.site_evidence import FLOOR, Contents, SiteEvidence
+from vision.frame_cache import FrameCache
 from vision.geometry.footprints import lean_at, pile_height, seen_size
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
@@ -36,7 +37,7 @@ class PileReader:
     """reference: (h, w, 3) the empty board in the light that all is compared in; cells, blocks:
     readers of sites and of pieces that cover several."""
 
-    name = "pile"  # of its part of a model file
+    name, prepared = "pile", "cleaned"  # see SiteReader
 
     def __init__(
         self, plan: Plan, reference: np.ndarray, cells: list[GroupReader], blocks: list[GroupReader]
@@ -53,7 +54,11 @@ class PileReader:
         )
 
     def read(
-        self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None
+        self,
+        picture: np.ndarray | Pyramid,
+        pose: Pose,
+        sites: set[str] | None = None,
+        cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""
         pyramid = Pyramid.of(picture)

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
+from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.photometry.room_light import estimate_light, small_view
@@ -45,7 +46,7 @@ class StandingReader:
     """Reads the sites that `standing_sites` names: what stands nearest below the camera first,
     since it hides what is behind."""
 
-    name = "standing"  # of its part of a model file
+    name, prepared = "standing", "cleaned"  # see SiteReader
 
     def __init__(self, plan: Plan, made: Standing) -> None:
         self.plan, self.made, self.reference = plan, made, made.reference
@@ -53,7 +54,11 @@ class StandingReader:
         self.sheet = Sheet.of(made.low, made.high, made.frame.scale)
 
     def read(
-        self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None
+        self,
+        picture: np.ndarray | Pyramid,
+        pose: Pose,
+        sites: set[str] | None = None,
+        cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
         """site -> evidence for these sites (None: all)"""
         m = self.made

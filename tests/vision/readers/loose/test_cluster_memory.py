@@ -11,9 +11,10 @@ import pytest
 
 import vision.readers.loose.pieces.search
 from tests.coins import FIRST, POSE, SITES, SIZE, coins, moved, seen_from
+from vision.frame_cache import FrameCache
 from vision.reader import Reader
-from vision.readers.loose.frame_cache import Card, Memory
 from vision.readers.loose.scene.scene import FOLD
+from vision.readers.loose.scene_memory import Card, SceneMemory
 
 
 @pytest.fixture
@@ -61,18 +62,20 @@ def test_what_changed_is_read_as_if_nothing_was_known(reader, film, looked, chan
     assert sum(map(len, first.values())) == len(FIRST)
     many = sum(looked) / 2
     for asked in None, {s for s in SITES if anew[s] != first[s]} or {"a1"}:
-        memory = Memory()
+        memory = FrameCache()
         reader.read_at(before, POSE, None, memory)
         looked.clear()
         assert told(reader.read_at(after, POSE, asked, memory)).items() <= anew.items()
         assert sum(looked) < many / 2
         assert told(reader.read_at(after, POSE, None, memory)) == anew, "as it is remembered now"
-        assert sum(k.piece.chance > 0.5 for k in memory.pieces) == len(CHANGES[change])
+        assert sum(k.piece.chance > 0.5 for k in memory.states["cluster"].pieces) == len(
+            CHANGES[change]
+        )
         assert told(reader.read_at(before, POSE, None, memory)) == first, "and put back"
 
 
 def test_a_board_at_rest_is_not_searched_again(reader, film, looked):
-    memory = Memory()
+    memory = FrameCache()
     first = reader.read_at(film(FIRST), POSE, None, memory)
     looked.clear()
     for _ in range(3):
@@ -81,23 +84,25 @@ def test_a_board_at_rest_is_not_searched_again(reader, film, looked):
 
 
 def test_a_bumped_camera_makes_it_begin_anew(reader, film):
-    memory, other = Memory(), seen_from(9.0)
+    memory, other = FrameCache(), seen_from(9.0)
     first = reader.read_at(film(FIRST), POSE, None, memory)
-    kept = list(memory.pieces)
+    kept = list(memory.states["cluster"].pieces)
     after = film(moved(FIRST, 0), other)
     assert (
         told(reader.read_at(after, other, None, memory))
         == told(reader.read_at(after, other))
         != told(first)
     )
-    assert memory.pose is other and not set(map(id, kept)) & set(map(id, memory.pieces))
+    assert memory.pose is other and not set(map(id, kept)) & set(
+        map(id, memory.states["cluster"].pieces)
+    )
 
 
 @pytest.mark.parametrize("light", [0.93, 1.1, "a lamp on the left"])
 def test_another_light(reader, film, light):
     if isinstance(light, str):
         light = np.linspace(1.25, 0.8, SIZE[0])[:, None]
-    memory, pieces = Memory(), moved(FIRST, 4)
+    memory, pieces = FrameCache(), moved(FIRST, 4)
     reader.read_at(film(FIRST), POSE, None, memory)
     assert told(reader.read_at(film(pieces, light=light), POSE, None, memory)) == told(
         reader.read_at(film(pieces), POSE)
@@ -109,14 +114,14 @@ def test_another_light(reader, film, light):
 
 def test_what_changed_where_nobody_asked_is_not_forgotten(reader, film):
     """A site beside is asked for; later all is"""
-    memory, after = Memory(), film(moved(FIRST, 2, ("green", 84, 44)))
+    memory, after = FrameCache(), film(moved(FIRST, 2, ("green", 84, 44)))
     reader.read_at(film(FIRST), POSE, None, memory)
     reader.read_at(after, POSE, {"a1", "c1"}, memory)
     assert told(reader.read_at(after, POSE, None, memory)) == told(reader.read_at(after, POSE))
 
 
 def test_what_is_known_of_the_other_sites_is_told_along(reader, film):
-    memory, after = Memory(), film(moved(FIRST, 2))
+    memory, after = FrameCache(), film(moved(FIRST, 2))
     first = reader.read_at(film(FIRST), POSE, {"b1"}, memory)
     assert first.sites.keys() == SITES.keys() and first.changed is None, (
         "nothing was known of the others: all were read"
@@ -141,7 +146,7 @@ def test_the_box_holds_for_what_is_told_along_too(reader, film):
     few = Reader(
         msgspec.structs.replace(reader.plan, piece=pieces), reader.registrar, reader.readers
     )
-    memory, after = Memory(), film(FIRST)
+    memory, after = FrameCache(), film(FIRST)
     few.read_at(after, POSE, None, memory)
     again, whole = few.read_at(after, POSE, {"c1"}, memory), few.read_at(after, POSE, None, memory)
     assert again.changed == {"c1"} and told(again) == told(whole)
@@ -152,7 +157,7 @@ def test_the_box_holds_for_what_is_told_along_too(reader, film):
 
 def test_a_card_that_was_nudged_is_no_longer_taken_to_lie_as_it_did(reader, film):
     """Of a plain card hardly more than its rim looks otherwise then"""
-    memory, site = Memory().of(reader, POSE), reader.plan.sites["c1"]
+    memory, site = SceneMemory(), reader.plan.sites["c1"]
     cluster = reader.readers[0]
     (begun,) = cluster.begun(film([]), POSE, [(reader.plan.sites, None)], memory)
     corners = np.array([[100.0, 15], [135, 15], [135, 60], [100, 60]])

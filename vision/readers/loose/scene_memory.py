@@ -1,5 +1,5 @@
 """What was found on a board when it was looked at last, and where it looks as it did then. Its
-central value: Memory."""
+central value: SceneMemory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
-from vision.geometry.pose import Pose
+from vision.evidence.site_evidence import CountedEvidence
+from vision.frame_cache import StaleCache
 from vision.photometry.camera_response import PLAIN, CameraResponse
 from vision.photometry.canvas import Frame
 from vision.plan import Site
@@ -119,24 +119,12 @@ class Recalled(msgspec.Struct, frozen=True, eq=False):
 NOTHING = Recalled(np.ones((0, 0), np.uint8))
 
 
-class Altered(Exception):
-    """A picture is not alike the one before"""
-
-
-class Memory:
-    """What a reader of loose pieces found when it last looked at a board that lies and is lit as it
-    was.
-
-    Whoever looks at one board again and again keeps one and hands it over with each picture;
-    readings are the same as without but for what noise makes of them, only quicker. forget() at any
-    time."""
+class SceneMemory:
+    """What the reader of loose pieces found when it last looked at a board that lies and is lit as
+    it was"""
 
     def __init__(self) -> None:
-        self.forget()
-
-    def forget(self, owner: object = None, pose: Pose | None = None) -> None:
-        """Begins anew, for a reader and a pose"""
-        self.owner, self.pose, self.tone, self.plain = owner, pose, PLAIN, False
+        self.tone = PLAIN
         self.seen: np.ndarray | None = (
             None  # (h, w, 3) uint8, the whole canvas FOLD times as coarse
         )
@@ -149,15 +137,6 @@ class Memory:
         self.pieces: list[Kept] = []
         self.cards: dict[str, Card] = {}
         self.told: dict[str, CountedEvidence] = {}
-        self.sites: dict[
-            str, SiteEvidence
-        ] = {}  # of sites of all ways of reading, each as it was read last, by itself
-
-    def of(self, owner: object, pose: Pose) -> Memory:
-        """This, with nothing in it where it is another reader's or the board has moved"""
-        if self.owner is not owner or self.pose is not pose:
-            self.forget(owner, pose)
-        return self
 
     def retoned(self, tone: CameraResponse) -> None:
         """A first picture is not as the camera made it, but without this"""
@@ -169,14 +148,14 @@ class Memory:
 
     def light(self, low: np.ndarray) -> np.ndarray | None:
         """The light in a picture of which Stage.low() is given: as it was, but for how bright all
-        is; None where that is not known. Raises Altered where it is another"""
+        is; None where that is not known. Raises StaleCache where it is another"""
         if self.low is None:
             return None
         off = np.log(low + np.float32(DARK)) - np.log(self.low + np.float32(DARK))
         most = np.median(off, (0, 1))
         apart = cv2.medianBlur(np.abs(off - most).max(-1), 5)
         if (apart > UNEVEN).mean() > SHADED:
-            raise Altered
+            raise StaleCache
         self.low = low / np.exp(most)  # pieces come and go
         self.gain = np.exp(most) if np.abs(most).max() > LIT else np.ones(3)
         return (self.first / self.gain).astype(np.float32)
@@ -185,7 +164,7 @@ class Memory:
         self, scene: Scene, seen: np.ndarray, asked: Mapping[str, Site], every: bool
     ) -> Recalled:
         """What is as it was in a scene of which folded() is given; asked: sites that may have
-        changed; every: these are all. Raises Altered where most is not."""
+        changed; every: these are all. Raises StaleCache where most is not."""
         if self.seen is None:
             return Recalled(np.ones(scene.strange.shape, np.uint8))
         there = part_of(scene)
@@ -194,7 +173,7 @@ class Memory:
         sites = polygons(scene.frame, [o for s in asked.values() for o in s.outlines]) > 0
         judged = sites if every else ~sites & (self.known[there] > 0)
         if judged.any() and changed[judged].mean() > 1 - ALIKE:
-            raise Altered
+            raise StaleCache
         pieces, gone = [], []
         for kept in self.pieces:
             if (place := kept.within(there)) is None:

@@ -1,0 +1,46 @@
+"""What is known of a board from the last look at it. Its central value: FrameCache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from vision.evidence.site_evidence import SiteEvidence
+from vision.geometry.pose import Pose
+
+State = TypeVar("State")
+
+
+class StaleCache(Exception):
+    """A picture is too unlike the one that a cache was filled from."""
+
+
+class FrameCache:
+    """What was found when a board was last looked at that lies and is lit as it did then.
+
+    Whoever looks at one board again and again owns one and hands it over with each picture;
+    readings are the same as without but for what noise makes of them, only quicker.
+
+    sites: the evidence of all sites, each as it was read last, by itself; untouched: whether that
+    picture was read as the camera made it, so that one in the same light may be too; states: what
+    readers keep for themselves: one that does raises StaleCache in another light."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self, reader: object = None, pose: Pose | None = None) -> None:
+        """Begins anew, for a reader and a pose."""
+        self.reader, self.pose, self.untouched = reader, pose, False
+        self.sites: dict[str, SiteEvidence] = {}
+        self.states: dict[str, Any] = {}
+
+    def begin(self, reader: object, pose: Pose) -> None:
+        """Forgets everything where another reader looks or the board has moved."""
+        if self.reader is not reader or self.pose is not pose:
+            self.forget(reader, pose)
+
+    def state(self, name: str, make: Callable[[], State]) -> State:
+        """What the reader of that name keeps, made when first asked for"""
+        if name not in self.states:
+            self.states[name] = make()
+        return self.states[name]

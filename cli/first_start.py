@@ -33,13 +33,13 @@ class Sight:
     time."""
 
     def __init__(self, camera: Mapping[str, Any], folder: Path) -> None:
-        self._folder, self._supervisor, self._said = folder, _watching(camera, folder), camera
+        self._folder, self._supervisor, self._said = folder, _start_watching(camera, folder), camera
 
     def use(self, camera: Mapping[str, Any]) -> None:
         """Raises BadCamera; then the camera before goes on."""
         old, self._supervisor, self._said = (
             self._supervisor,
-            _watching(camera, self._folder),
+            _start_watching(camera, self._folder),
             camera,
         )
         old.__exit__(None, None, None)
@@ -74,11 +74,11 @@ class Sight:
         self._supervisor.__exit__(None, None, None)
 
 
-def _watching(camera: Mapping[str, Any], folder: Path) -> Supervisor:
+def _start_watching(camera: Mapping[str, Any], folder: Path) -> Supervisor:
     return Supervisor(open_camera(camera, folder), fps=LOOKS).__enter__()
 
 
-def set_up(
+def serve_set_up(
     path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret: bool = False
 ) -> bool:
     """Blocks until the configuration is written to `path`: True; or until somebody ends the
@@ -121,11 +121,11 @@ def set_up(
         before = {
             n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)
         }
-        notify.ready("waiting to be set up")
+        notify.tell_ready("waiting to be set up")
         try:
             while not ended.is_set() and not setup.written.wait(0.2):
                 if not sight.hangs:
-                    notify.alive()
+                    notify.tell_alive()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

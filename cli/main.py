@@ -75,25 +75,25 @@ def main(argv: list[str] | None = None) -> None:
             if isinstance(e, click.UsageError) and e.ctx is not None
             else "nilometer"
         )
-        _stop(f"{e.format_message()} (see {asked} --help)")
+        _stop_with(f"{e.format_message()} (see {asked} --help)")
     except click.Abort:
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as e:
-        _stop(f"{e.filename or 'file'}: {e.strerror or e}")
+        _stop_with(f"{e.filename or 'file'}: {e.strerror or e}")
     except Exception as e:
         if not isinstance(e, input_faults()):
             if os.environ.get("NILOMETER_DEBUG"):
                 raise
-            _stop(
+            _stop_with(
                 f"this should not have happened ({type(e).__name__}: {e}); "
                 f"NILOMETER_DEBUG=1 shows where"
             )
-        _stop(str(e))
+        _stop_with(str(e))
 
 
-def _stop(text: str) -> None:
+def _stop_with(text: str) -> None:
     print("nilometer: " + " ".join(text.split()), file=sys.stderr)
     sys.exit(2)

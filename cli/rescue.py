@@ -22,9 +22,9 @@ from cli.faults import input_faults
 from cli.serving import https_context
 from companion.fault import Fault
 from companion.runtime import notify
-from companion.runtime.config import Config, Web, load_config, written
+from companion.runtime.config import Config, Web, load_config, written_path
 from companion.runtime.copies import open_copy
-from companion.table.journal import BadJournal, Event, begin_again, salvage, set_aside
+from companion.table.journal import BadJournal, Event, begin_again, salvage_events, set_aside
 from companion_web.rescue import create_rescue_app
 from companion_web.server import CannotServe, Server
 from engine.plan import Plan
@@ -61,7 +61,7 @@ class Rescue:
             self.journal = settings.path(settings.journal)
             offers = ["anew", "again"]
             with contextlib.suppress(BadJournal):
-                self.events, self.said = salvage(self.journal, _plan(settings))
+                self.events, self.said = salvage_events(self.journal, _rules_plan(settings))
                 offers = ["go-on", *offers] if self.events else offers
         elif not isinstance(fault, (BadJournal, BadCamera, CannotServe)) and _set_up_here(config):
             offers = ["set-up", "again"]
@@ -76,7 +76,7 @@ class Rescue:
             if what == "go-on":
                 begin_again(self.journal, self.events)
         elif what == "set-up":
-            path = written(self.config)
+            path = written_path(self.config)
             os.replace(path, path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}"))
         self.done.set()
 
@@ -104,8 +104,8 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     somebody ends the program (False). pin: None where there is no host to be known. secret: PINs
     are not printed."""
     rescue = Rescue(config, fault)
-    web, folder = web_part(config), written(config).resolve().parent
-    server = _served(
+    web, folder = web_part(config), written_path(config).resolve().parent
+    server = _serve_rescue(
         create_rescue_app(
             rescue,
             companion_web.Settings(
@@ -122,7 +122,7 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
         click.echo(f"The page at {server.address} says so too{told}", err=True)
     ended = threading.Event()
     before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
-    notify.ready("cannot start: see the page")
+    notify.tell_ready("cannot start: see the page")
     until = None if rescue.journal is not None else time.monotonic() + AGAIN_S
     try:
         while not (
@@ -131,7 +131,7 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
             or until is not None
             and time.monotonic() > until
         ):
-            notify.alive()
+            notify.tell_alive()
         time.sleep(0.3 if rescue.done.is_set() else 0.0)  # whoever tapped gets their answer
     finally:
         for number, handler in before.items():
@@ -140,7 +140,7 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     return not ended.is_set()
 
 
-def _served(app: Flask, web: Web, folder: Path) -> Server:
+def _serve_rescue(app: Flask, web: Web, folder: Path) -> Server:
     """On the table's own port, else on one of the next; with TLS where that can be. Raises
     CannotServe."""
     tls = None
@@ -154,14 +154,14 @@ def _served(app: Flask, web: Web, folder: Path) -> Server:
 
 def _set_up_here(config: str) -> bool:
     """Whether a page wrote the settings: what the owner wrote by hand is the owner's to mend"""
-    return written(config) != Path(config) and written(config).is_file()
+    return written_path(config) != Path(config) and written_path(config).is_file()
 
 
 def web_part(config: str) -> Web:
     """What is said about the page, whatever else is wrong; what setting up wrote lies below what
     the owner says."""
     said: dict[str, Any] = {}
-    for path in dict.fromkeys((written(config), Path(config))):
+    for path in dict.fromkeys((written_path(config), Path(config))):
         with contextlib.suppress(OSError, ValueError, TypeError):
             said |= tomllib.loads(path.read_text(encoding="utf-8")).get("web", {})
     with contextlib.suppress(msgspec.ValidationError):
@@ -169,7 +169,7 @@ def web_part(config: str) -> Web:
     return Web()
 
 
-def _plan(settings: Config) -> Plan | None:
+def _rules_plan(settings: Config) -> Plan | None:
     try:
         return open_copy(settings.path(settings.copy)).rules_plan
     except Exception:  # what is wrong with the copy is not what was asked about

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from companion.table.snapshot import doing
+from companion.table.snapshot import packed_doing
 from engine import Action, State
 from engine.layout import Contents
 from engine.text import pack
@@ -24,7 +24,7 @@ class Choice:
     def __init__(self, state: State, action: Action) -> None:
         after = state.apply(action)
         self.action = action
-        self.words = doing(after)
+        self.words = packed_doing(after)
         self.seen = after.layout() != state.layout()
         have = state.layout()
         self.leaves: dict[str, Contents] = {

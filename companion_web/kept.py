@@ -16,7 +16,7 @@ from flask import render_template
 
 import engine
 from companion.table.journal import Line
-from companion.table.snapshot import doing
+from companion.table.snapshot import packed_doing
 from companion_web import catalogue
 from companion_web.blueprints.assets import STATIC
 from engine.text import pack
@@ -34,7 +34,7 @@ def kept_page(
     picture: Callable[[int], bytes | None],
     language: str,
 ) -> str:
-    """The file's text. lines: the game from its start on; plan: its drawing (drawing.drawn);
+    """The file's text. lines: the game from its start on; plan: its drawing (`board_drawing`);
     times: when each event was, seconds since 1970; picture: the JPEG after an event, or None."""
     data = {
         **_told(lines, settings),
@@ -73,7 +73,7 @@ def _told(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, Any]:
                 "event": line.event,
                 "seat": str(line.action).split(":")[0] if line.action else None,
                 "text": line.action or "",
-                "words": doing(line.state) if line.action else [],
+                "words": packed_doing(line.state) if line.action else [],
                 "scores": line.state.scores(),
                 "standing": line.state.standing(),
                 "sites": {

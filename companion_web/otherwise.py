@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from companion.table.journal import Line
-from companion.table.snapshot import doing
+from companion.table.snapshot import packed_doing
 from engine import Action, State
 
 RECENT = 8  # moves of the whole table that are looked at
@@ -41,7 +41,7 @@ class Otherwise:
 def _told(line: Line, found: list[dict[str, Any]]) -> dict[str, Any]:
     """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the
     notation."""
-    every = [{"text": line.action, "words": doing(line.state)}, *found]
+    every = [{"text": line.action, "words": packed_doing(line.state)}, *found]
     if len({str(one["words"]) for one in every}) < len(every):
         every = [{**one, "words": []} for one in every]
     return {"event": line.event, **every[0], "others": every[1:]}
@@ -62,7 +62,7 @@ def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
         ):
             then = before.apply(a)
             if then.layout() == layout:
-                out.setdefault(then.key(), {"text": str(a), "words": doing(then)})
+                out.setdefault(then.key(), {"text": str(a), "words": packed_doing(then)})
                 if len(out) > MOST:
                     break
     return [o for o in out.values() if o is not None]

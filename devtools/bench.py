@@ -66,7 +66,7 @@ def cost_of(figure: Figure) -> float:
     return figure.cpu
 
 
-def reckoned(figure: Figure) -> dict[str, tuple[float, float]]:
+def estimated_on_pi(figure: Figure) -> dict[str, tuple[float, float]]:
     """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not
     depend on them"""
     if figure.waits or figure.unit not in ("ms", "actions/s"):
@@ -79,7 +79,7 @@ def reckoned(figure: Figure) -> dict[str, tuple[float, float]]:
     }
 
 
-def timed(
+def time_works(
     what: str,
     work: Callable[[], object] | Sequence[Callable[[], object]],
     runs: int,
@@ -120,7 +120,7 @@ class Scene(msgspec.Struct, frozen=True, eq=False):
     before: engine.State | None = None
 
 
-def photographed(folder: Path, plan: Plan) -> list[Scene]:
+def photographed_scenes(folder: Path, plan: Plan) -> list[Scene]:
     """A copy's test photos. Raises BadPhoto, BadCopy."""
     scenes = []
     for path in sorted(p for p in folder.glob("test/*") if p.suffix.lower() in PHOTOS)[:MOST]:
@@ -130,7 +130,7 @@ def photographed(folder: Path, plan: Plan) -> list[Scene]:
     return scenes
 
 
-def filmed(specimen: Specimen, shots: int) -> list[Scene]:
+def filmed_scenes(specimen: Specimen, shots: int) -> list[Scene]:
     """A game's beginning in front of the simulated camera"""
     from companion.simulate.players import Players
 
@@ -153,7 +153,7 @@ def filmed(specimen: Specimen, shots: int) -> list[Scene]:
     return scenes
 
 
-def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
+def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
     """Whole and partial readings and their stages, and the floor: a bare warp and difference of the
     same pictures.
 
@@ -174,7 +174,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     def each(
         what: str, work: Callable[[np.ndarray, Pose], object], wanted: float | None = None
     ) -> Figure:
-        return timed(
+        return time_works(
             what,
             [partial(work, s.picture, p) for s, p in zip(scenes, poses)],
             max(runs, 2 * len(scenes)),
@@ -194,7 +194,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
         {k: v for part in reader.readers for k, v in part.read(s.picture, p).items()}
         for s, p in zip(scenes, poses)
     ]
-    yield timed(
+    yield time_works(
         "stage: held to the box's counts",
         lambda: apply_piece_counts(reader.plan, found[next(turn) % len(found)]),
         runs,
@@ -236,7 +236,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
             cache.forget()
             reader.read(picture, pose, None, cache)
 
-        return timed(
+        return time_works(
             what,
             [
                 partial(reader.read, s.picture, p, sites, m)
@@ -257,7 +257,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
         n = next(turn)
         watcher.see(noisy[n % len(noisy)], n / 5)
 
-    seen = timed("an idle picture", idle, runs * 2, 4.0)
+    seen = time_works("an idle picture", idle, runs * 2, 4.0)
     yield msgspec.structs.replace(
         seen, note=f"{cost_of(seen) * 5 / 10:.1f} % of a core at 5 a second"
     )
@@ -283,7 +283,7 @@ def with_others(
     return out
 
 
-def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
+def accuracy_figures(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
     """How right the reader is on pictures of which it is known what they show"""
     known = [(s.picture, s.layout) for s in scenes if s.layout is not None]
     sites = [s for s in specimen.reader.plan.site if not s.optional]
@@ -302,14 +302,14 @@ def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
         yield Figure("whole boards exact", 100 * sum(not n for n in wrong) / len(known), "%", 95.0)
 
 
-def concluding(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
+def reconcile_figures(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
     """Reconcile, from evidence to verdict; of a copy's photos nobody knows the game, so there
     boards are taken as read"""
     reads = {s.id: s.reads for s in specimen.rules_plan.sites.values()}
     game = engine.game(specimen.game)
     played = [s for s in scenes if s.before is not None]
     times, agreed = [], 0
-    for s in played or [s for s in filmed(specimen, 5) if s.before is not None]:
+    for s in played or [s for s in filmed_scenes(specimen, 5) if s.before is not None]:
         assert s.before is not None
         seen = specimen.reader.read(s.picture) if played else as_read(s.layout or {}, specimen)
         start = time.perf_counter()
@@ -343,7 +343,7 @@ def as_read(layout: Layout, specimen: Specimen) -> Evidence:
     return Evidence(sites, Registration("markers", 0.3))
 
 
-def rules(asked: str) -> Iterator[Figure]:
+def rules_figures(asked: str) -> Iterator[Figure]:
     """Legal actions and random play, each game"""
     for name, game in sorted(engine.games().items()):
         rng = random.Random(7)
@@ -368,7 +368,7 @@ def rules(asked: str) -> Iterator[Figure]:
         yield Figure(f"{name}: random play", actions / spent, "actions/s", wanted[1])
 
 
-def remembering(name: str, runs: int) -> Iterator[Figure]:
+def journal_figures(name: str, runs: int) -> Iterator[Figure]:
     """A journalled act"""
     with tempfile.TemporaryDirectory() as folder:
         game = engine.game(name)
@@ -385,7 +385,7 @@ def remembering(name: str, runs: int) -> Iterator[Figure]:
         yield Figure("an act into the journal, on disk", statistics.median(times), "ms", waits=True)
 
 
-def memory(specimen: Specimen) -> Iterator[Figure]:
+def memory_figures(specimen: Specimen) -> Iterator[Figure]:
     """Of a process that has loaded what `run` has and looked at a picture a few times"""
     ended = subprocess.run(
         [sys.executable, "-m", "devtools.bench", str(specimen.folder)],
@@ -398,7 +398,7 @@ def memory(specimen: Specimen) -> Iterator[Figure]:
     )
 
 
-def served(folder: Path) -> float:
+def served_memory(folder: Path) -> float:
     """Loads and looks as `run` does, in this process -> MB at the most"""
     specimen = open_copy(folder)
     picture = load_photo(next(p for p in sorted(folder.iterdir()) if p.suffix.lower() in PHOTOS))
@@ -431,7 +431,7 @@ def served(folder: Path) -> float:
     ) / 1024
 
 
-def phones(count: int) -> Iterator[Figure]:
+def phone_figures(count: int) -> Iterator[Figure]:
     """A change on all phones, in the same process as the clients (so it shares its core with
     them)"""
     game = next(iter(engine.games().values()))
@@ -445,7 +445,7 @@ def phones(count: int) -> Iterator[Figure]:
     )
     server = companion_web.serve(companion_web.create_app(table, page), "127.0.0.1", 0)
     try:
-        found = load.measure(server.url, "12345678", count, 8)
+        found = load.measure_load(server.url, "12345678", count, 8)
     finally:
         server.stop()
     yield Figure(
@@ -470,4 +470,4 @@ def phones(count: int) -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    print(served(Path(sys.argv[1])))
+    print(served_memory(Path(sys.argv[1])))

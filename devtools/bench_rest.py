@@ -65,7 +65,9 @@ def reaching(pictures: Sequence[np.ndarray], start: float) -> Callable[[float], 
     return lambda at: pictures[min(int((at - start) / REACHES * 8), 7)]
 
 
-def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iterator[Figure]:
+def resting_figures(
+    specimen: Specimen, scenes: Sequence[Scene], times: int = 5
+) -> Iterator[Figure]:
     """Four sites change under a hand, which goes at any moment between two pictures"""
     plan, rng, took = specimen.reader.plan, np.random.default_rng(1), []
     noise = [rng.normal(0, 1.5, scenes[0].picture.shape).astype(np.int8) for _ in range(5)]
@@ -80,7 +82,7 @@ def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iter
             start = stream.now + RESTS
             gone = start + REACHES + rng.uniform(0, stream.gap)
             stream.known(constant(a), start)
-            arms = [reached(picture, k) for picture in (a, b) for k in range(4)]
+            arms = [with_arm(picture, k) for picture in (a, b) for k in range(4)]
             stream.known(reaching(arms, start), gone)
             found = stream.known(constant(b), gone + 3, gone)
             took += [] if found is None else [1000 * (found - gone)]
@@ -96,7 +98,7 @@ def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iter
         )
 
 
-def reached(picture: np.ndarray, step: int) -> np.ndarray:
+def with_arm(picture: np.ndarray, step: int) -> np.ndarray:
     """With an arm over it"""
     h, w = picture.shape[:2]
     out, hand = (

@@ -82,20 +82,20 @@ class Crowd:
         self.selector.close()
 
 
-def measure(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures:
+def measure_load(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures:
     """Puts the load on the server at `url` and takes it off again."""
     where = urlsplit(url)
     host, port = where.hostname or "localhost", where.port or 80
     try:
-        cookie = _login(host, port, pin)
+        cookie = _log_in(host, port, pin)
         crowd = Crowd(host, port, phones)
         try:
             followed = crowd.until(1)
-            refused = _get(host, port, "/api/stream", headers_only=True)
+            refused = _get_page(host, port, "/api/stream", headers_only=True)
             took, pages = [], []
             for n in range(changes):
-                watcher = threading.Thread(target=lambda: pages.append(_timed(host, port)))
-                serial, began = _tell(host, port, cookie, {"joining": n % 2})
+                watcher = threading.Thread(target=lambda: pages.append(_timed_page(host, port)))
+                serial, began = _change_setting(host, port, cookie, {"joining": n % 2})
                 watcher.start()
                 if crowd.until(serial) < followed:
                     raise CannotMeasure(
@@ -103,7 +103,7 @@ def measure(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures
                     )
                 took.append(1000 * (time.monotonic() - began))
                 watcher.join()
-            _tell(host, port, cookie, {"joining": 1})
+            _change_setting(host, port, cookie, {"joining": 1})
         finally:
             crowd.close()
     except (OSError, http.client.HTTPException) as e:
@@ -120,26 +120,28 @@ def measure(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures
     )
 
 
-def _login(host: str, port: int, pin: str) -> str:
-    status, headers, _ = _post(host, port, "/api/host", {"pin": pin}, "")
+def _log_in(host: str, port: int, pin: str) -> str:
+    status, headers, _ = _post_form(host, port, "/api/host", {"pin": pin}, "")
     if status != 200:
         raise CannotMeasure(f"http://{host}:{port}/: the PIN was not taken ({status})")
     return (headers["Set-Cookie"] or "").split(";")[0]
 
 
-def _tell(host: str, port: int, cookie: str, wish: Mapping[str, object]) -> tuple[int, float]:
+def _change_setting(
+    host: str, port: int, cookie: str, wish: Mapping[str, object]
+) -> tuple[int, float]:
     """Changes a setting: the serial of the change, and when it was asked for (not counting refusals
     of hasty writes)."""
     for _ in range(50):
         began = time.monotonic()
-        status, headers, body = _post(host, port, "/api/host/settings", wish, cookie)
+        status, headers, body = _post_form(host, port, "/api/host/settings", wish, cookie)
         if status != 429:
             return json.loads(body)["serial"], began
         time.sleep(float(headers["Retry-After"] or 1))
     raise CannotMeasure(f"http://{host}:{port}/: too many requests")
 
 
-def _post(
+def _post_form(
     host: str, port: int, path: str, data: Mapping[str, object], cookie: str
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
     line = http.client.HTTPConnection(host, port, timeout=10)
@@ -155,7 +157,9 @@ def _post(
     return out
 
 
-def _get(host: str, port: int, path: str, headers_only: bool = False) -> tuple[int, str | None]:
+def _get_page(
+    host: str, port: int, path: str, headers_only: bool = False
+) -> tuple[int, str | None]:
     line = http.client.HTTPConnection(host, port, timeout=10)
     line.request("GET", path)
     answer = line.getresponse()
@@ -165,9 +169,9 @@ def _get(host: str, port: int, path: str, headers_only: bool = False) -> tuple[i
     return answer.status, answer.headers["Retry-After"]
 
 
-def _timed(host: str, port: int) -> float:
+def _timed_page(host: str, port: int) -> float:
     began = time.monotonic()
-    _get(host, port, "/")
+    _get_page(host, port, "/")
     return 1000 * (time.monotonic() - began)
 
 
@@ -181,7 +185,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--changes", type=int, default=20)
     args = parser.parse_args(argv)
     try:
-        figures = measure(args.url, args.pin, args.phones, args.changes)
+        figures = measure_load(args.url, args.pin, args.phones, args.changes)
     except CannotMeasure as e:
         print(e, file=sys.stderr)
         return 2

@@ -25,7 +25,7 @@ import numpy as np
 import companion_web
 import engine
 from calibration.files import write_whole
-from companion.runtime.club import ONLINE, summary
+from companion.runtime.club import ONLINE, table_summary
 from companion.runtime.config import Club
 from companion.runtime.hall import Hall
 from companion.setup.setup import Setup
@@ -44,7 +44,7 @@ HALL = {"width": 900, "height": 640}
 DOINGS, SEED = 12, 4
 
 
-def seen(layout: Layout, sites: Any) -> Evidence:
+def evidence_of(layout: Layout, sites: Any) -> Evidence:
     """What a reader without fault would say of a layout"""
     return Evidence(
         {s: SiteEvidence(((tuple(layout.get(s, ())), math.log(0.998)),), FLOOR) for s in sites},
@@ -52,7 +52,7 @@ def seen(layout: Layout, sites: Any) -> Evidence:
     )
 
 
-def played(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Table, Director]:
+def played_game(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Table, Director]:
     """A game after so many doings, and the simulated board it lies on"""
     game = engine.game(name)
     table = Table(game.setup([s.id for s in game.seats[: max(3, game.players[0])]]))
@@ -71,18 +71,18 @@ def played(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Table, Di
         if doing.action is None:
             break
         director.set(doing.layout)
-        table.look(seen(doing.layout, table.plan.sites), director.picture())
+        table.look(evidence_of(doing.layout, table.plan.sites), director.picture())
     return table, director
 
 
-def small(image: np.ndarray) -> bytes:
+def small_png(image: np.ndarray) -> bytes:
     scale = ACROSS / image.shape[1]
     image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
 
 
 @contextlib.contextmanager
-def shown(
+def shown_page(
     app: Any, browser: Any, view: dict[str, int], ready: str, host: bool = False
 ) -> Iterator[Any]:
     """The application's page in a browser, once there is what `ready` selects in it"""
@@ -111,7 +111,7 @@ def hall_of(tables: list[Table]) -> Any:
     hall._set(True)
     for n, table in enumerate(tables, 1):
         told = {
-            "state": msgspec.json.encode(summary(table.snapshot(), f"Table {n}", "")),
+            "state": msgspec.json.encode(table_summary(table.snapshot(), f"Table {n}", "")),
             "online": ONLINE.encode(),
         }
         for what, payload in told.items():
@@ -121,21 +121,21 @@ def hall_of(tables: list[Table]) -> Any:
     return create_hall(hall)
 
 
-def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
+def all_pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     """(file's name, its bytes) of each"""
     name = default_game()
-    table, director = played(name)
+    table, director = played_game(name)
     plain = director.picture()
-    yield "from-above.jpg", small(plain)
+    yield "from-above.jpg", small_png(plain)
     after = Players(SEED + 1).next(table.state)
     yield (
         "table.jpg",
-        small(
+        small_png(
             max(director.frames(after.layout), key=lambda frame: cv2.absdiff(frame, plain).mean())
         ),
     )  # a hand is in it
     director.set(table.state.layout())
-    with shown(
+    with shown_page(
         companion_web.create_app(table, companion_web.Settings(name="Kitchen table")),
         browser,
         PHONE,
@@ -144,7 +144,7 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
         yield "page.png", page.screenshot()
         wrong = wrong_doing(table.state, random.Random(SEED))
         if wrong is not None:
-            table.look(seen(wrong[1], table.plan.sites))
+            table.look(evidence_of(wrong[1], table.plan.sites))
             page.wait_for_selector("#verdict[data-verdict=illegal]")
             yield "illegal.png", page.screenshot()
     with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +157,7 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
         for number, step in enumerate(setup.session.steps[:2]):
             director.set(step.layout)
             setup.take(number, None)
-        with shown(
+        with shown_page(
             companion_web.create_setup_app(setup),
             browser,
             TALL,
@@ -167,8 +167,8 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
             while not page.locator("img.camera").evaluate("picture => picture.naturalWidth"):
                 page.wait_for_timeout(200)
             yield "setup.png", page.locator("#camera-part").screenshot()
-    games = [played(n, 8, s)[0] for s, n in enumerate(sorted(engine.games()) * 2, 1)][:6]
-    with shown(hall_of(games), browser, HALL, "#tables li") as page:
+    games = [played_game(n, 8, s)[0] for s, n in enumerate(sorted(engine.games()) * 2, 1)][:6]
+    with shown_page(hall_of(games), browser, HALL, "#tables li") as page:
         yield "hall.png", page.screenshot()
 
 
@@ -190,7 +190,7 @@ def main(folder: Path = FOLDER, tell: Callable[[str], object] = print) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        for name, data in pictures(browser):
+        for name, data in all_pictures(browser):
             write_whole(folder / name, data)
             tell(f"{folder / name}: {len(data) // 1024} kB")
         browser.close()

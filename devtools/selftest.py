@@ -33,7 +33,7 @@ class Item(msgspec.Struct, frozen=True):
     before: Callable[[], object] = lambda: None
 
 
-def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
+def table_items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
     """All there is to try on this table; lamp, buzzer and buttons only where they are
     configured."""
 
@@ -94,7 +94,7 @@ def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
     )
 
 
-def conduct(
+def conduct_items(
     list_: Iterator[Item],
     record: Path,
     say: Callable[[str], object],
@@ -105,7 +105,11 @@ def conduct(
     """Goes through the list, a line of JSON in `record` for each; how many went wrong. ask: answers
     "y", "n" or "s" (skip)."""
     wrong = 0
-    machine = {"machine": platform.machine(), "system": platform.platform(), "model": _model()}
+    machine = {
+        "machine": platform.machine(),
+        "system": platform.platform(),
+        "model": _machine_model(),
+    }
     with record.open("a", encoding="utf-8") as out:
 
         def write(data: dict[str, Any]) -> None:
@@ -133,7 +137,7 @@ def conduct(
     return wrong
 
 
-def _model() -> str:
+def _machine_model() -> str:
     try:
         return Path("/proc/device-tree/model").read_text(encoding="utf-8").strip("\0\n")
     except OSError:

@@ -18,7 +18,7 @@ from companion.fault import Fault
 from companion.runtime.copies import open_copy
 from companion.simulate.demo_copy import default_game, demo_copy, state_dir
 from devtools import bench
-from devtools.bench_rest import resting
+from devtools.bench_rest import resting_figures
 from vision import kernels
 
 
@@ -45,24 +45,28 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     specimen = open_copy(copy) if copy else demo_copy(name, state_dir() / "demo" / name)
     plays = specimen.game in engine.games()
     scenes = (
-        bench.photographed(Path(copy), specimen.reader.plan) if copy else bench.filmed(specimen, 5)
+        bench.photographed_scenes(Path(copy), specimen.reader.plan)
+        if copy
+        else bench.filmed_scenes(specimen, 5)
     )
     if not scenes:
         raise Fault(f"{copy}: no photos in test/ to read")
     parts: list[Iterator[bench.Figure]] = [
-        bench.seeing(specimen, scenes, runs),
-        resting(specimen, scenes),
-        bench.right(specimen, scenes),
+        bench.reading_figures(specimen, scenes, runs),
+        resting_figures(specimen, scenes),
+        bench.accuracy_figures(specimen, scenes),
     ]
     if plays:
-        parts.append(bench.concluding(specimen, scenes))
-    parts += [bench.rules(name), bench.remembering(name, runs), bench.memory(specimen)] + (
-        [bench.phones(count)] if count else []
-    )
+        parts.append(bench.reconcile_figures(specimen, scenes))
+    parts += [
+        bench.rules_figures(name),
+        bench.journal_figures(name, runs),
+        bench.memory_figures(specimen),
+    ] + ([bench.phone_figures(count)] if count else [])
     height, width = scenes[0].picture.shape[:2]
     machine = {
         "machine": platform.node(),
-        "processor": _processor(),
+        "processor": _processor_name(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
         "kernels": kernels.kernel_mode(),
@@ -82,7 +86,8 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
                 wanted = f"  (wanted {f.wanted:g})" if f.wanted is not None else ""
                 pis = (
                     "".join(
-                        f"; {pi} {a:.3g} to {b:.3g}" for pi, (a, b) in bench.reckoned(f).items()
+                        f"; {pi} {a:.3g} to {b:.3g}"
+                        for pi, (a, b) in bench.estimated_on_pi(f).items()
                     )
                     if here
                     else ""
@@ -98,7 +103,10 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
                 {
                     **machine,
                     "figures": [
-                        {**msgspec.to_builtins(f), "reckoned": bench.reckoned(f) if here else {}}
+                        {
+                            **msgspec.to_builtins(f),
+                            "reckoned": bench.estimated_on_pi(f) if here else {},
+                        }
                         for f in figures
                     ],
                 },
@@ -108,7 +116,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     return 0
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -15,7 +15,7 @@ import engine
 from cli.serving import page_settings, print_address
 from cli.show import Show
 from companion.runtime.eye import Eye
-from companion.runtime.loop import Loop, leave
+from companion.runtime.loop import Loop, leave_process
 from companion.runtime.machine import reading_threads
 from companion.simulate import Conditions, Director, plan_of
 from companion.simulate.demo_copy import default_game, demo_copy, state_dir
@@ -53,7 +53,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
     app = companion_web.create_app(table, page_settings(specimen, "Demo"), faults_of(director))
-    server = _serve(app, host, port)
+    server = _serve_page(app, host, port)
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
     watching.start()
@@ -78,10 +78,10 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
         loop.stop()
         server.stop()
         watching.join(3)
-    return leave(0 if summary.holds or stopped.is_set() else 1)
+    return leave_process(0 if summary.holds or stopped.is_set() else 1)
 
 
-def _serve(app: Flask, host: str, port: int | None) -> companion_web.Server:
+def _serve_page(app: Flask, host: str, port: int | None) -> companion_web.Server:
     """Whoever asked for a port gets that or a fault; whoever did not need not know that another
     program has the usual one."""
     try:

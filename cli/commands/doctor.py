@@ -31,7 +31,7 @@ class Check(msgspec.Struct, frozen=True):
     do: str = ""
 
 
-def programs(config: Config | None) -> Iterator[Check]:
+def check_programs(config: Config | None) -> Iterator[Check]:
     """Python and the libraries this is built on"""
     import cv2
 
@@ -64,7 +64,7 @@ def programs(config: Config | None) -> Iterator[Check]:
         pass
 
 
-def power(config: Config | None) -> Iterator[Check]:
+def check_power(config: Config | None) -> Iterator[Check]:
     """A Raspberry Pi's power supply and heat, now and since it was switched on"""
     bits = read_throttled()
     if bits is None:
@@ -81,7 +81,7 @@ def power(config: Config | None) -> Iterator[Check]:
         )
 
 
-def disk(config: Config | None) -> Iterator[Check]:
+def check_disk(config: Config | None) -> Iterator[Check]:
     """Room for the journal and its pictures"""
     folder = config.path(config.journal).parent if config else Path.cwd()
     folder = folder if folder.is_dir() else Path.cwd()
@@ -108,7 +108,7 @@ def disk(config: Config | None) -> Iterator[Check]:
         )
 
 
-def clock(config: Config | None) -> Iterator[Check]:
+def check_clock(config: Config | None) -> Iterator[Check]:
     """A Pi without network starts in the past; the journal orders by number, so this only spoils
     the dates shown"""
     year = time.gmtime().tm_year
@@ -122,7 +122,7 @@ def clock(config: Config | None) -> Iterator[Check]:
     )
 
 
-def model(config: Config | None) -> Iterator[Check]:
+def check_model(config: Config | None) -> Iterator[Check]:
     """The copy and its fitted model"""
     if config is None:
         yield Check(
@@ -158,7 +158,7 @@ def model(config: Config | None) -> Iterator[Check]:
     )
 
 
-def camera(config: Config | None) -> Iterator[Check]:
+def check_camera(config: Config | None) -> Iterator[Check]:
     """One picture, its light and sharpness, and whether the board is in it"""
     if config is None:
         return
@@ -248,7 +248,7 @@ def camera(config: Config | None) -> Iterator[Check]:
         yield Check("board", BAD, str(e), "the whole board and its cards must be in the picture")
 
 
-def pins(config: Config | None) -> Iterator[Check]:
+def check_pins(config: Config | None) -> Iterator[Check]:
     """Lamp, buzzer, buttons"""
     if config is None or not config.pins:
         yield Check(
@@ -265,13 +265,13 @@ def pins(config: Config | None) -> Iterator[Check]:
 
 
 CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (
-    programs,
-    power,
-    disk,
-    clock,
-    pins,
-    model,
-    camera,
+    check_programs,
+    check_power,
+    check_disk,
+    check_clock,
+    check_pins,
+    check_model,
+    check_camera,
 )
 
 

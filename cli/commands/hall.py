@@ -40,8 +40,8 @@ def command(
     """All tables of a club on one page."""
     password = (
         click.prompt("Password", hide_input=True, default="", show_default=False)
-        if user and not _known()
-        else _known()
+        if user and not _known_club()
+        else _known_club()
     )
     hall = Hall(
         Club(broker, broker_port, user=user, password=password, tls=tls, ca=ca, prefix=prefix)
@@ -58,5 +58,5 @@ def command(
     return 0
 
 
-def _known() -> str:
+def _known_club() -> str:
     return os.environ.get("NILOMETER_MQTT_PASSWORD", "")

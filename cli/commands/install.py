@@ -9,7 +9,7 @@ import click
 import segno
 
 from companion.runtime.config import owners_part
-from companion.setup.install import CONFIG, STATE, Machine, install
+from companion.setup.install import CONFIG, STATE, Machine, install_service
 from companion_web.server import lan_address
 
 PATIENCE = 60.0  # seconds the page gets to come
@@ -27,7 +27,7 @@ def command(root: str, dry_run: bool) -> int:
     """User, directories, service, log, name: the table starts with the machine. May be run
     again."""
     machine = Machine(root, dry_run, click.echo)
-    install(machine)
+    install_service(machine)
     if dry_run:
         return 0
     web = owners_part(machine.path(CONFIG)).web

@@ -7,7 +7,7 @@ import datetime
 import click
 
 from calibration.files import write_whole
-from companion.table.journal import Journal, export, fold
+from companion.table.journal import Journal, export_lines, fold_events
 
 
 @click.command()
@@ -31,11 +31,11 @@ def command(file: str, as_lines: bool, replay: bool, backup: str | None) -> int:
         return 0
     events = journal.events()
     if as_lines:
-        for row in export(events):
+        for row in export_lines(events):
             click.echo(row)
         return 0
     if replay:
-        lines = fold(events, name=file)
+        lines = fold_events(events, name=file)
         for line in lines:
             click.echo(f"{line.event:5d}  {line.action or 'start'}")
         if lines:

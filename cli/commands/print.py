@@ -8,7 +8,7 @@ import click
 
 import engine
 from calibration.files import write_whole
-from companion.printing.sheets import PAPERS, document
+from companion.printing.sheets import PAPERS, print_document
 from companion.simulate import art_for, plan_of
 
 
@@ -32,7 +32,7 @@ def command(game: str, out: str | None, address: str, only: tuple[str, ...], pap
     title = str(engine.game(game).title)
     plan, _ = plan_of(game, None)
     path = Path(out or f"{game}.pdf")
-    pdf = document(
+    pdf = print_document(
         plan, art_for(plan), title, address, only or ("cards", "board", "pieces"), PAPERS[paper]
     )
     write_whole(path, pdf.to_bytes())

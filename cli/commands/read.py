@@ -50,11 +50,11 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
         except (NoBoard, BadPhoto) as e:
             failed = True
             out = {"photo": photo, "error": str(e).removeprefix(f"{name}: ")}
-        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _table(out))
+        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _text_table(out))
     return 1 if failed else 0
 
 
-def _table(out: dict) -> str:
+def _text_table(out: dict) -> str:
     if "error" in out:
         return f"{out['photo']}: {out['error']}"
     r = out["registration"]

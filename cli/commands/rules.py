@@ -55,7 +55,7 @@ def command(game: str | None, number: str | None, coverage: bool, source: bool) 
     if number:
         rule = rules.rules(game).get(number.upper())
         if rule is None:
-            raise Fault(f"{game} has no rule {number} (they go from {' to '.join(_ends(game))})")
+            raise Fault(f"{game} has no rule {number} (they go from {' to '.join(_ends_of(game))})")
         click.echo(f"{rule.number} [{rule.heading}] {_with_place(rule)}")
         return 0
     heading = ""
@@ -71,6 +71,6 @@ def _with_place(rule: rules.Rule) -> str:
     return f"[{', '.join(rule.places)}] {rule.text}" if rule.places else rule.text
 
 
-def _ends(game: str) -> tuple[str, str]:
+def _ends_of(game: str) -> tuple[str, str]:
     numbers = list(rules.rules(game))
     return numbers[0], numbers[-1]

@@ -20,18 +20,18 @@ import msgspec
 
 import companion_web
 from calibration.files import write_whole
-from cli.first_start import set_up
+from cli.first_start import serve_set_up
 from cli.rescue import serve_rescue, web_part
 from cli.serving import https_context, page_settings, print_address
 from companion.fault import Fault
 from companion.runtime import notify
-from companion.runtime.beginning import beginning, scripted
+from companion.runtime.beginning import beginning_state, scripted_state
 from companion.runtime.club import Publisher
-from companion.runtime.config import Config, is_begun, load_config, owners_part, written
+from companion.runtime.config import Config, is_begun, load_config, owners_part, written_path
 from companion.runtime.copies import Specimen, open_copy
 from companion.runtime.eye import Eye
 from companion.runtime.lessons import Lessons
-from companion.runtime.loop import Loop, leave
+from companion.runtime.loop import Loop, leave_process
 from companion.runtime.machine import reading_threads, watch_machine
 from companion.table.journal import BadJournal, Journal
 from companion.table.table import Gone, Table
@@ -50,9 +50,9 @@ log = logging.getLogger(__name__)
 def first_state(config: Config, specimen: Specimen, name: str) -> State:
     """The state a new game begins with. Raises Fault, naming the script or the configuration."""
     if config.start:
-        return scripted(config.path(config.start), specimen)
+        return scripted_state(config.path(config.start), specimen)
     try:
-        return beginning(specimen, config.seats, config.options)
+        return beginning_state(specimen, config.seats, config.options)
     except BadText as e:
         raise Fault(f"{name}: {e}") from None
 
@@ -70,7 +70,7 @@ def command(config: str | None, stay: bool) -> int:
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
     try:
         with click.Context(command).scope():
-            return play(config)
+            return play_evening(config)
     except Exception as e:
         if not (stay or as_service):
             raise
@@ -81,7 +81,7 @@ def command(config: str | None, stay: bool) -> int:
     # in a process of its own: what was opened before the fault (pins, a camera) is closed by that
     if again:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
-    return leave(0)
+    return leave_process(0)
 
 
 def _rescuers_pin(config: str, as_service: bool) -> str | None:
@@ -89,12 +89,12 @@ def _rescuers_pin(config: str, as_service: bool) -> str | None:
     if pin := web_part(config).pin:
         return pin
     with contextlib.suppress(OSError):
-        return kept_pin(written(config).resolve().parent / "pin") if as_service else new_pin()
+        return kept_pin(written_path(config).resolve().parent / "pin") if as_service else new_pin()
     return None
 
 
-def play(config: str | None) -> int:
-    """The exit code of an evening. Raises what `faults()` names where the table cannot start."""
+def play_evening(config: str | None) -> int:
+    """The exit code of an evening. Raises `input_faults` where the table cannot start."""
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
     # A file that somebody named and that is not there is a typing error, no wish for a new table.
     if config is not None and not Path(config).exists() and not as_service:
@@ -102,7 +102,7 @@ def play(config: str | None) -> int:
     config = config or USUAL
     said = owners_part(config) if not is_begun(config) else None
     pin = (
-        said.web.pin or (kept_pin(written(config).parent / "pin") if as_service else new_pin())
+        said.web.pin or (kept_pin(written_path(config).parent / "pin") if as_service else new_pin())
         if said is not None
         else ""
     )
@@ -137,7 +137,7 @@ def play(config: str | None) -> int:
         Eye(specimen.reader),
         Supervisor(camera, fps=settings.looks_per_second),
         panel,
-        notify.alive,
+        notify.tell_alive,
         lessons=Lessons(specimen.folder) if settings.learn else None,
     )
     club = (
@@ -164,7 +164,7 @@ def play(config: str | None) -> int:
         )
     else:
         print_address(app, server, f"{specimen.name}: {table.game.title}")
-    _buttons(panel, table)
+    _connect_buttons(panel, table)
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
     threading.Thread(
         target=watch_machine,
@@ -178,11 +178,11 @@ def play(config: str | None) -> int:
             publisher.start()
         if speaker is not None:
             speaker.start()
-        notify.ready()
+        notify.tell_ready()
         while watching.is_alive() and not stopped.wait(0.2):
             pass
     finally:
-        notify.stopping()
+        notify.tell_stopping()
         ended = not watching.is_alive()
         loop.stop()
         server.stop()
@@ -194,7 +194,7 @@ def play(config: str | None) -> int:
         watching.join(0.5)
         panel.close()
         journal.close()
-    return leave(
+    return leave_process(
         1 if ended else 0
     )  # a loop that ended by itself is a fault: systemd starts the table again
 
@@ -234,13 +234,13 @@ def _few_heaps() -> None:
 
 def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:
     """The first start, with what the table's owner has said already about page and camera."""
-    path = written(config)
+    path = written_path(config)
     if as_service:
         click.echo(
             f"{config} names no copy yet: set the table up on the page; the host's PIN "
             f"is in {path.parent / 'pin'}"
         )
-    return set_up(
+    return serve_set_up(
         path, msgspec.structs.replace(said.web, pin=pin), said.camera or None, secret=as_service
     )
 
@@ -260,7 +260,7 @@ def kept_pin(path: Path) -> str:
     return made
 
 
-def _buttons(panel: Panel, table: Table) -> None:
+def _connect_buttons(panel: Panel, table: Table) -> None:
     """done: the seat whose turn it is says so; undo: the last act; mute is the panel's own."""
 
     def undo() -> None:

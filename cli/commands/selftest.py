@@ -9,7 +9,7 @@ import click
 
 from companion.fault import Fault
 from companion.runtime.config import load_config
-from devtools.selftest import conduct, items
+from devtools.selftest import conduct_items, table_items
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import Supervisor
 
@@ -38,8 +38,8 @@ def command(config: str, record: str) -> int:
     except PinFault as e:
         raise Fault(f"{config}: {e}") from None
     with contextlib.closing(panel), Supervisor(settings.open_camera()) as eye:
-        wrong = conduct(
-            items(settings, eye, panel),
+        wrong = conduct_items(
+            table_items(settings, eye, panel),
             Path(record),
             click.echo,
             lambda words: click.prompt(words, type=click.Choice(["y", "n", "s"]), default="s"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from companion.setup.install import Machine, uninstall
+from companion.setup.install import Machine, uninstall_service
 
 
 @click.command()
@@ -13,5 +13,5 @@ from companion.setup.install import Machine, uninstall
 @click.option("--everything", is_flag=True, help="the games and the configuration too")
 def command(root: str, dry_run: bool, everything: bool) -> int:
     """Takes away what install put there; games stay."""
-    uninstall(Machine(root, dry_run, click.echo), everything)
+    uninstall_service(Machine(root, dry_run, click.echo), everything)
     return 0

@@ -12,7 +12,7 @@ import click
 
 from companion.explain.verdict import ILLEGAL, UNCLEAR, Verdict
 from companion.fault import Fault
-from companion.runtime.beginning import beginning, read_text, scripted
+from companion.runtime.beginning import beginning_state, read_text, scripted_state
 from companion.runtime.copies import open_copy
 from companion.runtime.eye import Eye
 from companion.table.table import Refused, Table
@@ -23,7 +23,7 @@ from vision.storage.photo_file import BadPhoto, load_photo
 PICTURES = {".jpg", ".jpeg", ".png"}
 
 
-def declared(path: str | None) -> dict[str, list[str]]:
+def declared_acts(path: str | None) -> dict[str, list[str]]:
     """frame (the name's stem) -> the acts said right after it. Raises Fault, naming file and
     line."""
     out: dict[str, list[str]] = {}
@@ -65,7 +65,7 @@ def command(
     from companion.table.journal import Journal
 
     specimen = open_copy(copy)
-    acts = declared(declare)
+    acts = declared_acts(declare)
     folder = Path(frames)
     if not folder.is_dir():
         raise Fault(f"{frames}: no such folder")
@@ -77,7 +77,9 @@ def command(
         click.get_current_context().call_on_close(kept.close)
         kept.keep_to_oneself()
     table = Table(
-        scripted(start, specimen) if start else beginning(specimen), kept, specimen.rules_plan
+        scripted_state(start, specimen) if start else beginning_state(specimen),
+        kept,
+        specimen.rules_plan,
     )
     eye, failed = Eye(specimen.reader), False
     for path in pictures:
@@ -107,7 +109,7 @@ def command(
                 failed = True
         if said:
             out["declared"] = said
-        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _words(out))
+        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _verdict_words(out))
     for stem in acts:
         click.echo(f"nilometer: {declare}: no frame called {stem}", err=True)
         failed = True
@@ -144,7 +146,7 @@ def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
     return out
 
 
-def _words(out: dict) -> str:
+def _verdict_words(out: dict) -> str:
     tail = "; ".join(
         out["actions"] + out["todo"] + [f"{v['rule']} {v['text']}" for v in out["violations"]]
     )

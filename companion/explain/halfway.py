@@ -14,7 +14,7 @@ from engine.plan import Plan
 MOST = 1500  # legal actions tried; more are not looked through
 
 
-def half_done(state: State, plan: Plan, diff: Difference) -> tuple[str, ...]:
+def half_done_sites(state: State, plan: Plan, diff: Difference) -> tuple[str, ...]:
     """The sites from which something was taken up that a legal action puts down again, when that is
     all that differs; else ().
 
@@ -54,11 +54,11 @@ def _in_hand(
 ) -> bool:
     """Whether something is in somebody's hand, and all of that comes to lie on the board at the
     end"""
-    was, lies, will = (_pieces(c.values(), plan) for c in (before, now, end))
+    was, lies, will = (_piece_counts(c.values(), plan) for c in (before, now, end))
     taken = was - lies
     return bool(taken) and not lies - was and not taken - (will - lies)
 
 
-def _pieces(contents: Iterable[Contents], plan: Plan) -> Counter[str]:
+def _piece_counts(contents: Iterable[Contents], plan: Plan) -> Counter[str]:
     """How many pieces of each sort, whichever way up they lie"""
     return Counter(min(k, plan.backs.get(k, k)) for c in contents for k in c)

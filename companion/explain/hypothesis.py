@@ -249,7 +249,7 @@ class Look:
 
 def judge_hypothesis(hypothesis: Hypothesis, look: Look) -> Hypothesis:
     """It with `total` and the `scores` of all sites that the evidence shows."""
-    scores = {site: _scored(hypothesis, look, site) for site in look.evidence.sites}
+    scores = {site: _score_of(hypothesis, look, site) for site in look.evidence.sites}
     total, late, half = -hypothesis.cost, 0, 0
     for site, (score, shown) in scores.items():
         total += score
@@ -264,10 +264,10 @@ def judge_hypothesis(hypothesis: Hypothesis, look: Look) -> Hypothesis:
 def site_score(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Contents]:
     """(nats, contents): the best of what this hypothesis allows on the site; evidence against it
     included."""
-    return hypothesis.scores.get(site) or _scored(hypothesis, look, site)
+    return hypothesis.scores.get(site) or _score_of(hypothesis, look, site)
 
 
-def _scored(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Contents]:
+def _score_of(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Contents]:
     want = hypothesis.layout.get(site, ())
     best = (look.logp(site, want), want)
     seen = look.best(site)

@@ -33,11 +33,11 @@ def forgotten_actions(
         h
         for p in hypothesis.state.explain(behind)
         if p.belated
-        for h in put_in(hypothesis, p, look, past, said)
+        for h in put_in_earlier(hypothesis, p, look, past, said)
     ]
 
 
-def put_in(
+def put_in_earlier(
     hypothesis: Hypothesis, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
 ) -> list[Hypothesis]:
     """The hypothesis in which these actions were done earlier, each at the latest moment that
@@ -64,9 +64,9 @@ def put_in(
         )
         at, rest = next(((n, rest) for n, rest in whole if rest is not None), (0, None))
         if proposal.uncovered and rest is not None:
-            rest = (*rest, proposal.actions[k]) if _covered(states[at + 1]) else None
+            rest = (*rest, proposal.actions[k]) if _is_covered(states[at + 1]) else None
         if rest is None or not (
-            since := _replayed(states[at], [*map(str, rest), *texts[at + 1 :]])
+            since := _replayed_states(states[at], [*map(str, rest), *texts[at + 1 :]])
         ):
             return []
         deepest, left = min(deepest, at), [*left, *map(str, rest)]
@@ -78,7 +78,7 @@ def put_in(
             return []
         at = late
         texts = [*texts[:at], str(action), *texts[at:]]
-        if not (since := _replayed(states[at], texts[at:])):
+        if not (since := _replayed_states(states[at], texts[at:])):
             return []
         deepest = min(deepest, at)
         states = [*states[:at], *since]
@@ -102,7 +102,7 @@ def put_in(
     return [judge_hypothesis(put, look)]
 
 
-def _covered(state: State) -> bool:
+def _is_covered(state: State) -> bool:
     """Whether something lies on what hands laid in the action that led to this state"""
     now = state.layout()
     return any(
@@ -126,7 +126,7 @@ def _on_the_way(
     return lag
 
 
-def _replayed(state: State, texts: Sequence[str]) -> list[State]:
+def _replayed_states(state: State, texts: Sequence[str]) -> list[State]:
     """The states from this one on, through these actions; [] where one is not legal there"""
     out = [state]
     try:

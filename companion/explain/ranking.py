@@ -43,7 +43,7 @@ def contradicted_sites(hypothesis: Hypothesis, look: Look) -> Difference:
     }
 
 
-def plainly_wrong(
+def plainly_broken_rule(
     best: Hypothesis, hypotheses: list[Hypothesis], left: Difference, look: Look
 ) -> Hypothesis:
     """The broken rule that explains what nothing allowed does, where that lies there beyond any
@@ -68,7 +68,7 @@ def plainly_wrong(
 def is_rival(best: Hypothesis, other: Hypothesis, state: State, look: Look) -> bool:
     """Whether the other explanation is too close to the best one."""
     behind, now = best.total - other.total, state.layout()
-    if other is best or behind >= STANDS_OUT or not _differs(other, best, look):
+    if other is best or behind >= STANDS_OUT or not _differ_in_result(other, best, look):
         return False
     if behind < TOO_CLOSE:
         return True
@@ -79,7 +79,7 @@ def is_rival(best: Hypothesis, other: Hypothesis, state: State, look: Look) -> b
     )
 
 
-def _differs(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
+def _differ_in_result(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
     """Whether it matters which of the two it was: another state, not only another way or order to
     the same board."""
     if bool(a.violations) != bool(b.violations):
@@ -89,11 +89,11 @@ def _differs(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
     fewer, more = sorted((a, b), key=lambda h: len(h.actions))
     # what more was done shows nowhere
     for_nothing = more.total + more.cost <= fewer.total + fewer.cost
-    missing = Counter(_doings(fewer)) - Counter(_doings(more))
+    missing = Counter(_action_texts(fewer)) - Counter(_action_texts(more))
     return bool(missing) or not for_nothing and len(more.actions) > len(fewer.actions)
 
 
-def _doings(hypothesis: Hypothesis) -> list[str]:
+def _action_texts(hypothesis: Hypothesis) -> list[str]:
     return sorted(map(str, hypothesis.actions))
 
 
@@ -106,13 +106,15 @@ def best_order(hypotheses: list[Hypothesis]) -> Hypothesis:
     same = [
         h
         for h in hypotheses
-        if h.total > best.total - TOO_CLOSE and not h.violations and _doings(h) == _doings(best)
+        if h.total > best.total - TOO_CLOSE
+        and not h.violations
+        and _action_texts(h) == _action_texts(best)
     ]
     seats = {a.seat for a in best.actions}
-    return max(same, key=lambda h: (_points(h.state, seats), h.total))
+    return max(same, key=lambda h: (_points_of(h.state, seats), h.total))
 
 
-def _points(state: State, seats: set[str]) -> int:
+def _points_of(state: State, seats: set[str]) -> int:
     scores = state.scores()
     own = [scores.get(s, 0) for s in seats]
     return sum(sum(x.values()) if isinstance(x, dict) else x for x in own)

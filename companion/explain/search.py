@@ -26,7 +26,7 @@ from companion.explain.hypothesis import (
     known_below,
     start_from,
 )
-from companion.explain.late_actions import forgotten_actions, put_in
+from companion.explain.late_actions import forgotten_actions, put_in_earlier
 from engine import Action, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
@@ -46,7 +46,7 @@ def search_explanations(
     said: frozenset[int] = frozenset(),
 ) -> list[Hypothesis]:
     """The hypotheses found, best first. bases: (state, events taken back, the cost), newest first.
-    doubts: what is read with doubt is tried as what else it may be, too. said: see `reconcile`.
+    doubts: what is read with doubt is tried as what else it may be, too. said: see `Context`.
     budget_s: of this thread's own work, so that a busy machine concludes the same, later."""
     end = time.thread_time() + budget_s
     hypotheses: list[Hypothesis] = []
@@ -57,7 +57,7 @@ def search_explanations(
             state,
             undo=undo,
             cost=cost,
-            allowed={} if undo else _still(state, seen),
+            allowed={} if undo else _still_shown(state, seen),
             undone=tuple(text for _, text in past[:undo] if text is not None),
             lay=lay if undo else None,
         )
@@ -79,13 +79,15 @@ def search_explanations(
                 or -hypothesis.cost < max(h.total for h in (*hypotheses, *children)) - STANDS_OUT
             ):
                 continue  # it explains all, or comes to nothing better
-            for proposal in _proposals(hypothesis, diff, look, doubts and n < 3):
+            for proposal in _proposals_for(hypothesis, diff, look, doubts and n < 3):
                 if not proposal.belated:
-                    children += _do(hypothesis, proposal, look)
+                    children += _hypotheses_of(hypothesis, proposal, look)
                     continue
-                put = put_in(hypothesis, proposal, look, past, said)
+                put = put_in_earlier(hypothesis, proposal, look, past, said)
                 children += (
-                    put if proposal.withdrawn else [h for h in put if _overdue(hypothesis, h, seen)]
+                    put
+                    if proposal.withdrawn
+                    else [h for h in put if _was_overdue(hypothesis, h, seen)]
                 )
             if time.thread_time() > end:
                 break
@@ -155,13 +157,13 @@ def _worth_going_on(
     )
 
 
-def _overdue(hypothesis: Hypothesis, other: Hypothesis, seen: Layout) -> bool:
+def _was_overdue(hypothesis: Hypothesis, other: Hypothesis, seen: Layout) -> bool:
     """Whether something the hypotheses differ in was still to be done in the last look: what has
     lain as it should was not forgotten, but is gone or misread now"""
     return any(hypothesis.layout.get(s, ()) != other.layout.get(s, ()) for s in seen)
 
 
-def _still(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:
+def _still_shown(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:
     """What a board that was behind the state may show: what it showed, and what it comes past while
     people catch up."""
     lag: dict[str, dict[Contents, float]] = {s: {c: STILL} for s, c in seen.items()}
@@ -177,12 +179,12 @@ def _done_before(hypotheses: list[Hypothesis], look: Look, end: float) -> list[H
     best = max((h for h in hypotheses if not h.violations), key=lambda h: h.total)
     found: list[Hypothesis] = []
     open_ = _unlikely_end(best)
-    while open_ and not _plain(best) and time.thread_time() < end:
+    while open_ and not _is_plain(best) and time.thread_time() < end:
         hypothesis: Hypothesis | None = open_.pop()
         while hypothesis is not None:
             more = [
                 h
-                for h in _inserted(hypothesis, differing_sites(hypothesis, look), look)
+                for h in _with_one_inserted(hypothesis, differing_sites(hypothesis, look), look)
                 if h.total > hypothesis.total
             ]
             hypothesis = max(more, key=lambda h: h.total, default=None)
@@ -196,17 +198,19 @@ def _unlikely_end(hypothesis: Hypothesis) -> list[Hypothesis]:
     """The hypothesis, and before it those its run came through if it needed something unlikely to
     explain all, or leaves something to be done."""
     out = [hypothesis]
-    while not _plain(out[-1]) and hypothesis.parent is not None:
+    while not _is_plain(out[-1]) and hypothesis.parent is not None:
         hypothesis = hypothesis.parent
         out.insert(0, hypothesis)
     return out
 
 
-def _plain(hypothesis: Hypothesis) -> bool:
+def _is_plain(hypothesis: Hypothesis) -> bool:
     return -hypothesis.total <= (len(hypothesis.actions) + UNLIKELY) * ACTION
 
 
-def _inserted(hypothesis: Hypothesis, left: Difference, look: Look) -> Iterator[Hypothesis]:
+def _with_one_inserted(
+    hypothesis: Hypothesis, left: Difference, look: Look
+) -> Iterator[Hypothesis]:
     """The hypothesis's run with one more doing before one of its actions that explains some of
     `left`, the latest first."""
     before, after = hypothesis.parent if left else None, hypothesis
@@ -221,12 +225,12 @@ def _inserted(hypothesis: Hypothesis, left: Difference, look: Look) -> Iterator[
         }
         for proposal in before.state.explain(rest) if rest else ():
             if not proposal.violations and not proposal.belated:
-                for h in _do(before, proposal, look):
-                    yield from _again(h, later, look)
+                for h in _hypotheses_of(before, proposal, look):
+                    yield from _replayed_after(h, later, look)
         after, before = before, before.parent
 
 
-def _again(
+def _replayed_after(
     hypothesis: Hypothesis, actions: Sequence[tuple[Action, float]], look: Look
 ) -> Iterator[Hypothesis]:
     """The hypothesis after these actions too, each at its cost, if they are legal there"""
@@ -238,13 +242,13 @@ def _again(
         yield judge_hypothesis(hypothesis, look)
 
 
-def _proposals(
+def _proposals_for(
     hypothesis: Hypothesis, diff: Difference, look: Look, doubts: bool
 ) -> list[Proposal]:
     """What the game makes of the difference, and of what it may be instead where a site is read
     with doubt."""
     out = hypothesis.state.explain(diff)
-    for other in _readings(hypothesis, diff, look) if doubts else ():
+    for other in _other_readings(hypothesis, diff, look) if doubts else ():
         out += (
             [p for p in hypothesis.state.explain(other) if p not in out and not p.violations]
             if other
@@ -253,7 +257,7 @@ def _proposals(
     return out
 
 
-def _readings(hypothesis: Hypothesis, diff: Difference, look: Look) -> list[Difference]:
+def _other_readings(hypothesis: Hypothesis, diff: Difference, look: Look) -> list[Difference]:
     """The difference with one doubtful site read the second way each; or read the first way, where
     that alone is no reason to suppose that anything was done."""
     out: list[Difference] = []
@@ -273,7 +277,7 @@ def _readings(hypothesis: Hypothesis, diff: Difference, look: Look) -> list[Diff
     return out
 
 
-def _do(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> list[Hypothesis]:
+def _hypotheses_of(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> list[Hypothesis]:
     """The hypotheses a proposal leads to: after its last legal action, and the broken one when an
     action is refused."""
     if not proposal.actions:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from engine import Action, IllegalAction, State, Text, say
 
 
-def joined(texts: Sequence[Text]) -> Text:
+def joined_texts(texts: Sequence[Text]) -> Text:
     """ "first; second; third" """
     out = texts[0]
     for text in texts[1:]:
@@ -31,4 +31,4 @@ def sentence_of(
             found += [step.text for step in state.steps if step.by_hand] or [
                 say("{action}", action=str(action))
             ]
-    return joined(found) if found else None
+    return joined_texts(found) if found else None

@@ -8,7 +8,7 @@ from companion.explain.hypothesis import Difference, Hypothesis, Look, Past, sit
 from companion.explain.ranking import (
     best_order,
     contradicted_sites,
-    plainly_wrong,
+    plainly_broken_rule,
     unexplained_sites,
 )
 from companion.explain.verdict import ToDo
@@ -33,7 +33,7 @@ class Situation:
         self.best = best_order(hypotheses)
         self.left: Difference = unexplained_sites(self.best, look)
         if self.left and not self.best.violations:
-            self.best = plainly_wrong(self.best, hypotheses, self.left, look)
+            self.best = plainly_broken_rule(self.best, hypotheses, self.left, look)
             self.left = unexplained_sites(self.best, look)
 
     @property

@@ -98,20 +98,20 @@ def mend_text(site: str, have: Contents, want: Contents, name: Any) -> Text:
     off = list((Counter(have) - Counter(want)).elements())
     on = list((Counter(want) - Counter(have)).elements())
     if off and not on:
-        return say("take {pieces} off {site}", pieces=_counted(off, name), site=site)
+        return say("take {pieces} off {site}", pieces=_counted_pieces(off, name), site=site)
     if on and not off:
-        return say("put {pieces} on {site}", pieces=_counted(on, name), site=site)
+        return say("put {pieces} on {site}", pieces=_counted_pieces(on, name), site=site)
     if not off and not on:
         return say("{site} should show {pieces}", site=site, pieces=pieces_text(want, name))
     return say(
         "on {site} take {off} off and put {on} there",
         site=site,
-        off=_counted(off, name),
-        on=_counted(on, name),
+        off=_counted_pieces(off, name),
+        on=_counted_pieces(on, name),
     )
 
 
-def _counted(kinds: list[str], name: Any) -> Text:
+def _counted_pieces(kinds: list[str], name: Any) -> Text:
     out = None
     for kind in dict.fromkeys(kinds):
         n = kinds.count(kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from companion.explain.halfway import half_done
+from companion.explain.halfway import half_done_sites
 from companion.explain.hypothesis import (
     STANDS_OUT,
     UNKNOWN,
@@ -113,7 +113,7 @@ def something_foreign(s: Situation) -> Verdict | None:
     return _what_is_it(s)
 
 
-def explained(s: Situation) -> Verdict:
+def all_explained(s: Situation) -> Verdict:
     """The best hypothesis explains everything: what was done, and what is still to be done."""
     name = MOVED if s.best.actions or s.best.undo else SAME
     if s.todo:
@@ -144,7 +144,7 @@ RULES: tuple[Callable[[Situation], Verdict | None], ...] = (
     rules_broken,
     surely_something_else,
     something_foreign,
-    explained,
+    all_explained,
 )
 
 
@@ -160,7 +160,7 @@ def _half_done(s: Situation) -> Verdict | None:
     for h in onward:
         if h.actions and h is not s.hypotheses[0]:
             continue
-        sites = half_done(h.state, h.state.plan, differing_sites(h, s.look))
+        sites = half_done_sites(h.state, h.state.plan, differing_sites(h, s.look))
         if not sites:
             continue
         shown = {site: site_score(h, s.look, site)[1] for site in h.touched}
@@ -244,7 +244,9 @@ def _what_is_it(s: Situation) -> Verdict:
     [site] = s.look.foreign
     have = s.state.layout().get(site, ())
     options = [c for c, _ in s.look.evidence.sites[site].options if c != have][:MOST_GUESSES]
-    guesses = [a for contents in options if (a := _guess(s, site, have, contents)) is not None]
+    guesses = [
+        a for contents in options if (a := _guessed_answer(s, site, have, contents)) is not None
+    ]
     belongs = say("{pieces}, as before", pieces=pieces_text(have, s.game.kind_name))
     question = Question(
         say("I cannot tell what lies on {site}. What is it?", site=site),
@@ -261,7 +263,7 @@ def _what_is_it(s: Situation) -> Verdict:
     return Verdict(UNCLEAR, s.state, seen=s.behind, question=question, text=text)
 
 
-def _guess(s: Situation, site: str, have: Contents, contents: Contents) -> Answer | None:
+def _guessed_answer(s: Situation, site: str, have: Contents, contents: Contents) -> Answer | None:
     """The answer that these contents lie on a site, if something legal leads to them"""
     for proposal in s.state.explain({site: (have, known_below(contents, have))}):
         if legal_run(s.state, proposal.actions) and not proposal.belated:

@@ -41,12 +41,14 @@ class Drawing:
         """(gzipped JSON, a tag that changes with it) for the game of a snapshot."""
         game = snapshot["game"]
         if game not in self._made:
-            body = gzip.compress(msgspec.json.encode(drawn(game, _plan(game, self._plan))), mtime=0)
+            body = gzip.compress(
+                msgspec.json.encode(board_drawing(game, _plan_of(game, self._plan))), mtime=0
+            )
             self._made[game] = body, hashlib.sha256(body).hexdigest()[:16]
         return self._made[game]
 
 
-def drawn(game: str, plan: Plan) -> dict[str, Any]:
+def board_drawing(game: str, plan: Plan) -> dict[str, Any]:
     """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}, "faces": {kind:
     {...}}}`, all in mm; faces: what lies on no site but is asked about."""
     try:
@@ -57,13 +59,13 @@ def drawn(game: str, plan: Plan) -> dict[str, Any]:
     return {
         "game": game,
         "size": list(plan.size),
-        "board": [shape(p) for p in art.board(plan)],
-        "sites": {s.id: _site(s, plan) for s in plan.site},
+        "board": [drawn_shape(p) for p in art.board(plan)],
+        "sites": {s.id: _site_data(s, plan) for s in plan.site},
         "pieces": {
             p.kind: {
-                "shapes": [shape(q) for q in _piece(art, plan, p.kind)],
+                "shapes": [drawn_shape(q) for q in _piece_shapes(art, plan, p.kind)],
                 "name": pack(name(p.kind)),
-                "size": _round(p.footprint),
+                "size": _rounded_values(p.footprint),
                 "disc": p.disc,
                 "spans": list(p.spans) if p.spans else None,
                 "first": lies_first(p.kind),
@@ -72,30 +74,33 @@ def drawn(game: str, plan: Plan) -> dict[str, Any]:
             for p in plan.piece
         },
         "faces": {
-            kind: {"shapes": [shape(q) for q in art.piece(kind)], "size": _round(_size(art, kind))}
-            for kind in _faces(game)
+            kind: {
+                "shapes": [drawn_shape(q) for q in art.piece(kind)],
+                "size": _rounded_values(_face_size(art, kind)),
+            }
+            for kind in _question_faces(game)
             if art.knows(kind)
         },
-        "turns": _turns(art, plan),
+        "turns": _piece_turns(art, plan),
     }
 
 
-def shape(prim: Mapping[str, Any]) -> dict[str, Any]:
+def drawn_shape(prim: Mapping[str, Any]) -> dict[str, Any]:
     """A primitive of engine.art as the page draws it: `d` (an SVG path), `c` (circle) or `t`
     (text); colours and width."""
     out: dict[str, Any] = {}
     if prim["p"] == "circle":
-        out["c"] = _round([*prim["at"], prim["r"]])
+        out["c"] = _rounded_values([*prim["at"], prim["r"]])
     elif prim["p"] == "text":
         return {
             "t": prim["text"],
-            "at": _round(prim["at"]),
-            "size": _round([prim["size"]])[0],
+            "at": _rounded_values(prim["at"]),
+            "size": _rounded_values([prim["size"]])[0],
             "turn": prim.get("turn", 0),
             "f": prim["fill"],
         }
     else:
-        points = ["{:g} {:g}".format(*_round(p)) for p in prim["points"]]
+        points = ["{:g} {:g}".format(*_rounded_values(p)) for p in prim["points"]]
         out["d"] = "M" + "L".join(points) + ("Z" if prim["p"] == "polygon" else "")
     if prim.get("fill"):
         out["f"] = prim["fill"]
@@ -104,15 +109,15 @@ def shape(prim: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def spots(
+def free_spots(
     outline: Outline, apart: float, most: int = MOST_SPOTS, avoid: Sequence[Outline] = ()
 ) -> list[list[float]]:
     """Places for pieces inside an outline, (x, y) in mm, the roomiest first and then around it, at
     least `apart` from each other where that fits, closer where it does not; outside the outlines to
     `avoid`."""
-    pts, room = _inside(np.array(outline, float))
+    pts, room = _grid_inside(np.array(outline, float))
     for other in avoid:
-        inside, gap = _gaps(pts, np.array(other, float))
+        inside, gap = _edge_gaps(pts, np.array(other, float))
         room = np.where(inside, 0, np.minimum(room, gap))
     first = pts[int(np.argmax(room))]
     for share in (1.0, 0.8, 0.6, 0.45):
@@ -123,20 +128,20 @@ def spots(
                 chosen.append(p)
         if len(chosen) >= most // 2:
             break
-    return [_round(p) for p in chosen]
+    return [_rounded_values(p) for p in chosen]
 
 
-def _inside(polygon: np.ndarray, across: int = 24) -> tuple[np.ndarray, np.ndarray]:
+def _grid_inside(polygon: np.ndarray, across: int = 24) -> tuple[np.ndarray, np.ndarray]:
     """Points of a grid inside the polygon, (N, 2), and their distances to its edge, (N,)."""
     low, high = polygon.min(0), polygon.max(0)
     step = (high - low).max() / across
     xs, ys = (np.arange(lo + step / 2, hi, step) for lo, hi in zip(low, high))
     grid = np.array([(x, y) for y in ys for x in xs] or [(low + high) / 2])
-    inside, gap = _gaps(grid, polygon)
+    inside, gap = _edge_gaps(grid, polygon)
     return (grid[inside], gap[inside]) if inside.any() else ((low + high)[None] / 2, np.zeros(1))
 
 
-def _gaps(points: np.ndarray, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _edge_gaps(points: np.ndarray, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each point, (N, 2): whether it is inside the polygon, and its distance to the polygon's
     edge in mm."""
     a, b = polygon, np.roll(polygon, -1, 0)
@@ -152,24 +157,24 @@ def _gaps(points: np.ndarray, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return crosses.sum(1) % 2 == 1, gap
 
 
-def _site(site: Site, plan: Plan) -> dict[str, Any]:
+def _site_data(site: Site, plan: Plan) -> dict[str, Any]:
     low, high = np.array(site.outline).min(0), np.array(site.outline).max(0)
     out: dict[str, Any] = {
         "outlines": [
-            "M" + "L".join("{:g} {:g}".format(*_round(p)) for p in o) + "Z"
+            "M" + "L".join("{:g} {:g}".format(*_rounded_values(p)) for p in o) + "Z"
             for o in (site.outline, *site.also)
         ],
-        "box": _round([*low, *(high - low)]),
+        "box": _rounded_values([*low, *(high - low)]),
         "reads": site.reads,
     }
     if site.reads == "cluster":
-        out.update(_loosely(site, plan))
+        out.update(_loose_spots(site, plan))
     if site.of:
         out["of"] = site.of
     return out
 
 
-def _loosely(site: Site, plan: Plan) -> dict[str, Any]:
+def _loose_spots(site: Site, plan: Plan) -> dict[str, Any]:
     """Where loose pieces lie on a cluster site, and how much larger than life they are drawn: on a
     big map's cells small pawns would be specks on a phone, so they grow as long as five kinds still
     fit."""
@@ -178,26 +183,26 @@ def _loosely(site: Site, plan: Plan) -> dict[str, Any]:
     wanted = max(1.0, READABLE * max(plan.size) / apart)
     inner = [s.outline for s in plan.site if s.of == site.id]
     for scale in (wanted, 0.8 * wanted, 0.65 * wanted):
-        found = spots(site.outline, apart * scale, avoid=inner)
+        found = free_spots(site.outline, apart * scale, avoid=inner)
         nearest = min((math.dist(p, q) for i, p in enumerate(found) for q in found[:i]), default=0)
         if scale > 1 and len(found) >= 5 and nearest >= 0.75 * apart * scale:
             return {"spots": found, "scale": round(scale, 2)}
-    return {"spots": spots(site.outline, apart, avoid=inner), "scale": 1}
+    return {"spots": free_spots(site.outline, apart, avoid=inner), "scale": 1}
 
 
-def _piece(art: drawings.Art, plan: Plan, kind: str) -> list[dict[str, Any]]:
+def _piece_shapes(art: drawings.Art, plan: Plan, kind: str) -> list[dict[str, Any]]:
     piece = plan.pieces[kind]
     if piece.looks is not None and not art.knows(kind):
-        return _turned(art.piece(piece.looks, piece.size), piece.turned)
+        return _turned_shapes(art.piece(piece.looks, piece.size), piece.turned)
     return art.piece(kind, piece.size)
 
 
-def _size(art: drawings.Art, kind: str) -> Sequence[float]:
+def _face_size(art: drawings.Art, kind: str) -> Sequence[float]:
     size = art.size(kind) or 20.0
     return size if isinstance(size, tuple) else (size, size)
 
 
-def _turned(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[dict[str, Any]]:
+def _turned_shapes(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[dict[str, Any]]:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
 
     def spin(p: Sequence[float]) -> list[float]:
@@ -216,7 +221,7 @@ def _turned(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[dict[str
     return out
 
 
-def _turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
+def _piece_turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
     """kind -> {site: degrees} where a piece lies turned on a site; only what is turned"""
     out = {
         p.kind: {s.id: d for s in plan.site if (d := art.turn(p.kind, s.id))} for p in plan.piece
@@ -233,14 +238,14 @@ def _of_kinds(game: str) -> tuple[Callable[[str], Text], Callable[[str], str | N
     return known.kind_name, known.seat_of
 
 
-def _faces(game: str) -> tuple[str, ...]:
+def _question_faces(game: str) -> tuple[str, ...]:
     try:
         return engine.game(game).faces
     except engine.UnknownGame:
         return ()
 
 
-def _plan(game: str, own: str | Path | None) -> Plan:
+def _plan_of(game: str, own: str | Path | None) -> Plan:
     return load_plan(own) if own is not None else _own_plan(game)
 
 
@@ -250,5 +255,5 @@ def _own_plan(game: str) -> Plan:
         return load_plan(path)
 
 
-def _round(values: Iterable[float]) -> list[float]:
+def _rounded_values(values: Iterable[float]) -> list[float]:
     return [round(float(v), 2) for v in values]

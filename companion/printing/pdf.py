@@ -58,7 +58,7 @@ class Pdf:
     def stamp(self, prims: Sequence[Prim], box: tuple[float, float, float, float]) -> int:
         """A drawing kept once, for `Page.stamp`; box: (x0, y0, x1, y1) mm, what lies outside is cut
         off."""
-        self._stamps.append((_drawn(prims).encode("ascii"), box))
+        self._stamps.append((_drawing_operators(prims).encode("ascii"), box))
         return len(self._stamps) - 1
 
     def save(self, path: str | Path) -> None:
@@ -81,8 +81,10 @@ class Pdf:
         stamps = []
         resources = f"<< /Font << {' '.join(fonts)} >> /ProcSet [/PDF /Text] >>"
         for n, (content, box) in enumerate(self._stamps):
-            head = f"/Type /XObject /Subtype /Form /BBox [{_nums(*box)}] /Resources {resources}"
-            objects.append(_stream(content, head))
+            head = (
+                f"/Type /XObject /Subtype /Form /BBox [{_number_text(*box)}] /Resources {resources}"
+            )
+            objects.append(_stream_bytes(content, head))
             stamps.append(f"/X{n} {len(objects)} 0 R")
         resources = (
             f"<< /Font << {' '.join(fonts)} >> /XObject << {' '.join(stamps)} >> /ProcSet "
@@ -90,20 +92,20 @@ class Pdf:
         )
         kids = []
         for page in self.pages:
-            objects.append(_stream(page.content(), ""))
-            size = _nums(0, 0, page.width * MM, page.height * MM)
+            objects.append(_stream_bytes(page.content(), ""))
+            size = _number_text(0, 0, page.width * MM, page.height * MM)
             objects.append(
                 f"<< /Type /Page /Parent 2 0 R /MediaBox [{size}] /Resources {resources} "
                 f"/Contents {len(objects)} 0 R >>".encode()
             )
             kids.append(f"{len(objects)} 0 R")
-        objects.append(b"<< /Title " + _string(self.title) + b" /Producer (Nilometer) >>")
+        objects.append(b"<< /Title " + _string_bytes(self.title) + b" /Producer (Nilometer) >>")
         # PrintScaling None: viewers then offer true size instead of "fit to page".
         objects[0] = (
             b"<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /PrintScaling /None >> >>"
         )
         objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>".encode()
-        return _file(objects)
+        return _file_bytes(objects)
 
 
 class Page:
@@ -117,12 +119,12 @@ class Page:
 
     def draw(self, prims: Sequence[Prim], x: float = 0.0, y: float = 0.0) -> None:
         """Draws primitives (engine.art) around (x, y) mm from the page's upper left corner."""
-        self.drawn += [_moved(p, x, y) for p in prims]
-        self._parts.append(f"q 1 0 0 1 {_nums(x, y)} cm {_drawn(prims)} Q")
+        self.drawn += [_moved_shape(p, x, y) for p in prims]
+        self._parts.append(f"q 1 0 0 1 {_number_text(x, y)} cm {_drawing_operators(prims)} Q")
 
     def stamp(self, number: int, x: float, y: float) -> None:
         """A drawing kept by `Pdf.stamp`, its (0, 0) at (x, y)."""
-        self._parts.append(f"q 1 0 0 1 {_nums(x, y)} cm /X{number} Do Q")
+        self._parts.append(f"q 1 0 0 1 {_number_text(x, y)} cm /X{number} Do Q")
 
     def window(
         self, number: int, x: float, y: float, box: tuple[float, float, float, float]
@@ -130,7 +132,8 @@ class Page:
         """The same, but only what falls into the box (x0, y0, x1, y1) of the page shows."""
         x0, y0, x1, y1 = box
         self._parts.append(
-            f"q {_nums(x0, y0, x1 - x0, y1 - y0)} re W n 1 0 0 1 {_nums(x, y)} cm /X{number} Do Q"
+            f"q {_number_text(x0, y0, x1 - x0, y1 - y0)} re W n "
+            f"1 0 0 1 {_number_text(x, y)} cm /X{number} Do Q"
         )
 
     def line(
@@ -146,8 +149,8 @@ class Page:
         """Draws a line, mm; dash: the length of its dashes, 0 for a whole line."""
         prim = {"p": "line", "points": [[x0, y0], [x1, y1]], "stroke": colour, "width": width}
         self.drawn.append(prim)
-        dashed = f"[{_nums(dash, dash)}] 0 d " if dash else ""
-        self._parts.append(f"q {dashed}{_drawn([prim])} Q")
+        dashed = f"[{_number_text(dash, dash)}] 0 d " if dash else ""
+        self._parts.append(f"q {dashed}{_drawing_operators([prim])} Q")
 
     def text(
         self,
@@ -159,90 +162,90 @@ class Page:
         bold: bool = False,
     ) -> None:
         """Text from (x, y), the left end of its base line; its capitals are `size` mm high."""
-        shown = _string(text).decode("latin-1")
+        shown = _string_bytes(text).decode("latin-1")
         self._parts.append(
-            f"BT {_colour(colour)} rg /T{0 if bold else 1} {_nums(size / CAPS)} Tf "
-            f"1 0 0 -1 {_nums(x, y)} Tm {shown} Tj ET"
+            f"BT {_colour_numbers(colour)} rg /T{0 if bold else 1} {_number_text(size / CAPS)} Tf "
+            f"1 0 0 -1 {_number_text(x, y)} Tm {shown} Tj ET"
         )
 
     def content(self) -> bytes:
         """The page's drawing commands."""
-        flip = f"{_nums(MM, 0, 0, -MM, 0, self.height * MM)} cm 1 J 1 j"
+        flip = f"{_number_text(MM, 0, 0, -MM, 0, self.height * MM)} cm 1 J 1 j"
         return "\n".join([flip, *self._parts]).encode("latin-1")
 
 
-def _drawn(prims: Sequence[Prim]) -> str:
-    return "\n".join(_prim(p) for p in prims)
+def _drawing_operators(prims: Sequence[Prim]) -> str:
+    return "\n".join(_shape_operators(p) for p in prims)
 
 
-def _prim(p: Prim) -> str:
+def _shape_operators(p: Prim) -> str:
     if p["p"] == "text":
-        return _text(p)
+        return _text_operators(p)
     fill, stroke = p.get("fill"), p.get("stroke")
     out = []
     if fill:
-        out.append(f"{_colour(fill)} rg")
+        out.append(f"{_colour_numbers(fill)} rg")
     if stroke:
-        out.append(f"{_colour(stroke)} RG {_nums(p['width'])} w")
+        out.append(f"{_colour_numbers(stroke)} RG {_number_text(p['width'])} w")
     if p["p"] == "line":
-        return " ".join([*out, _path(p["points"]), "S"])
+        return " ".join([*out, _path_operators(p["points"]), "S"])
     if p["p"] == "circle":
         x, y = p["at"]
-        path = _circle(x, y, p["r"])
+        path = _circle_operators(x, y, p["r"])
     else:
-        path = _path(p["points"]) + " h"
+        path = _path_operators(p["points"]) + " h"
     return " ".join(
         [*out, path, "B" if fill and stroke else "f" if fill else "S" if stroke else "n"]
     )
 
 
-def _text(p: Prim) -> str:
+def _text_operators(p: Prim) -> str:
     size, turn = p["size"], math.radians(p.get("turn", 0))
     half, rise = text_width(p["text"], size) / 2, size / 2
     c, s = math.cos(turn), math.sin(turn)
     # (-half, rise) is where the base line begins, seen from the middle, before turning.
     x, y = p["at"][0] - c * half - s * rise, p["at"][1] - s * half + c * rise
-    shown = _string(p["text"]).decode("latin-1")
+    shown = _string_bytes(p["text"]).decode("latin-1")
     return (
-        f"BT {_colour(p['fill'])} rg /T0 {_nums(size / CAPS)} Tf {_nums(c, s, s, -c, x, y)} "
-        f"Tm {shown} Tj ET"
+        f"BT {_colour_numbers(p['fill'])} rg /T0 {_number_text(size / CAPS)} Tf "
+        f"{_number_text(c, s, s, -c, x, y)} Tm {shown} Tj ET"
     )
 
 
-def _path(points: Sequence[Sequence[float]]) -> str:
-    return " ".join(f"{_nums(*q)} {'l' if n else 'm'}" for n, q in enumerate(points))
+def _path_operators(points: Sequence[Sequence[float]]) -> str:
+    return " ".join(f"{_number_text(*q)} {'l' if n else 'm'}" for n, q in enumerate(points))
 
 
-def _circle(x: float, y: float, r: float) -> str:
+def _circle_operators(x: float, y: float, r: float) -> str:
     k = r * 0.5522847
     return (
-        f"{_nums(x + r, y)} m {_nums(x + r, y + k, x + k, y + r, x, y + r)} c "
-        f"{_nums(x - k, y + r, x - r, y + k, x - r, y)} c "
-        f"{_nums(x - r, y - k, x - k, y - r, x, y - r)} c "
-        f"{_nums(x + k, y - r, x + r, y - k, x + r, y)} c h"
+        f"{_number_text(x + r, y)} m {_number_text(x + r, y + k, x + k, y + r, x, y + r)} c "
+        f"{_number_text(x - k, y + r, x - r, y + k, x - r, y)} c "
+        f"{_number_text(x - r, y - k, x - k, y - r, x, y - r)} c "
+        f"{_number_text(x + k, y - r, x + r, y - k, x + r, y)} c h"
     )
 
 
-def _moved(p: Prim, x: float, y: float) -> Prim:
+def _moved_shape(p: Prim, x: float, y: float) -> Prim:
     if "points" in p:
         return {**p, "points": [[q[0] + x, q[1] + y] for q in p["points"]]}
     return {**p, "at": [p["at"][0] + x, p["at"][1] + y]}
 
 
-def _nums(*values: float) -> str:
+def _number_text(*values: float) -> str:
     return " ".join(f"{v:.4f}".rstrip("0").rstrip(".") if v else "0" for v in values)
 
 
-def _colour(value: str) -> str:
-    return _nums(*(int(value[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+def _colour_numbers(value: str) -> str:
+    return _number_text(*(int(value[i : i + 2], 16) / 255 for i in (1, 3, 5)))
 
 
-def _string(text: str) -> bytes:
+def _string_bytes(text: str) -> bytes:
     raw = text.encode("cp1252", "replace")
     return b"(" + raw.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)") + b")"
 
 
-def _stream(content: bytes, head: str) -> bytes:
+def _stream_bytes(content: bytes, head: str) -> bytes:
     packed = zlib.compress(content, 9)
     return (
         f"<< {head} /Length {len(packed)} /Filter /FlateDecode >>\nstream\n".encode()
@@ -251,7 +254,7 @@ def _stream(content: bytes, head: str) -> bytes:
     )
 
 
-def _file(objects: Sequence[bytes]) -> bytes:
+def _file_bytes(objects: Sequence[bytes]) -> bytes:
     out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     offsets = []
     for n, content in enumerate(objects, 1):

@@ -32,10 +32,10 @@ GAP = 3.0  # mm between pieces, for scissors
 CORNERS = ("upper left", "upper right", "lower right", "lower left")
 GREY = "#8c8c8c"
 
-__all__ = ["MM", "board_sheets", "cut_outs", "document"]
+__all__ = ["MM", "board_sheets", "cut_outs", "print_document"]
 
 
-def document(
+def print_document(
     plan: Plan,
     art: Art,
     title: str,
@@ -50,9 +50,9 @@ def document(
     if "cards" in parts:
         _card_sheet(pdf, plan, title, address, paper)
     if "board" in parts:
-        _board(pdf, plan, art, title, paper)
+        _add_board(pdf, plan, art, title, paper)
     if "pieces" in parts:
-        _pieces(pdf, plan, art, title, paper)
+        _add_pieces(pdf, plan, art, title, paper)
     return pdf
 
 
@@ -86,7 +86,7 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
     for number, name in enumerate(CORNERS):
         x, y = (45 + 78 * (number in (1, 2)), 102 + 68 * (number in (2, 3)))
         page.draw(props.card(number, CARD, CARD_GAP), x, y)
-        page.draw([_outline(footprint((side, side)))], x, y)
+        page.draw([_outline_shape(footprint((side, side)))], x, y)
         sx, sy = (1 if number in (0, 3) else -1), (1 if number in (0, 1) else -1)
         at = [sx * side / 2, sy * side / 2]
         page.draw(
@@ -105,14 +105,14 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
         page.text(
             x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY
         )  # on the rim: it stays on the card
-    _ruler(page, MARGIN + 6, 216)
+    _draw_ruler(page, MARGIN + 6, 216)
     if address:
-        _qr(page, 150, 214, 40, address)
+        _draw_qr(page, 150, 214, 40, address)
         page.text(150, 260, address, min(2.4, 2.4 * 48 / max(text_width(address, 2.4), 1)))
     _small_board(page, plan, MARGIN + 6, 234)
 
 
-def _ruler(page: Page, x: float, y: float) -> None:
+def _draw_ruler(page: Page, x: float, y: float) -> None:
     page.line(x, y, x + 100, y, 0.3, "#000000")
     for mm in range(0, 101, 5):
         page.line(x + mm, y, x + mm, y - (4 if mm % 10 == 0 else 2), 0.2, "#000000")
@@ -127,7 +127,11 @@ def _small_board(page: Page, plan: Plan, x: float, y: float) -> None:
     square, gap = CARD * scale, CARD_GAP * scale
     x, y = x + square + gap, y + square + gap
     page.draw(
-        [_outline([[0, 0], [w * scale, 0], [w * scale, h * scale], [0, h * scale]], "#404040")],
+        [
+            _outline_shape(
+                [[0, 0], [w * scale, 0], [w * scale, h * scale], [0, h * scale]], "#404040"
+            )
+        ],
         x,
         y,
     )
@@ -166,7 +170,7 @@ def _small_board(page: Page, plan: Plan, x: float, y: float) -> None:
         page.text(x + cx + (s + 1.2 if right else -s - 3.2), y + cy + 1, str(number), 2.1)
 
 
-def _qr(page: Page, x: float, y: float, side: float, address: str) -> None:
+def _draw_qr(page: Page, x: float, y: float, side: float, address: str) -> None:
     matrix = list(segno.make(address, error="m").matrix)
     cell = side / len(matrix)
     for row, bits in enumerate(matrix):
@@ -218,7 +222,7 @@ def board_sheets(
     return best
 
 
-def _board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
+def _add_board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
     prims = art.board(plan)
     if not prims:
         return
@@ -255,7 +259,7 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
     """(front, back or None, how many) of everything to cut out."""
     told: set[str] = set()
     for entry in art.data.get("sheet", ()):
-        fronts, backs = _dealt(entry["front"]), _dealt(entry.get("back", {}))
+        fronts, backs = _dealt_backs(entry["front"]), _dealt_backs(entry.get("back", {}))
         told |= set(fronts) | set(entry.get("instead_of", ()))
         if backs:
             step = next(
@@ -283,20 +287,20 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
         yield piece.kind, back, piece.count
 
 
-def _dealt(counts: dict[str, int]) -> list[str]:
+def _dealt_backs(counts: dict[str, int]) -> list[str]:
     return [kind for kind, n in counts.items() for _ in range(n)]
 
 
-def _size(plan: Plan, art: Art, kind: str) -> Any:
+def _piece_size(plan: Plan, art: Art, kind: str) -> Any:
     return plan.pieces[kind].size if kind in plan.pieces else art.size(kind)
 
 
-def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
+def _add_pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
     shelf = _Shelves(pdf, title, paper)
     # Pieces of one size stand together, whatever they are: that saves paper.
     groups: dict[tuple, list[tuple[str, str | None, int]]] = {}
     for front, back, count in cut_outs(plan, art):
-        size = _size(plan, art, front)
+        size = _piece_size(plan, art, front)
         height = plan.pieces[front].height if front in plan.pieces else 0.0
         groups.setdefault((size, back is not None, max(height, 5.0)), []).append(
             (front, back, count)
@@ -317,7 +321,7 @@ def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, floa
         for front, back, count in members:
             stamps = [
                 pdf.stamp(
-                    [*art.piece(k, size), _outline(outline)],
+                    [*art.piece(k, size), _outline_shape(outline)],
                     (-w / 2 - 1, -h / 2 - 1, w / 2 + 1, h / 2 + 1),
                 )
                 for k in (front, back)
@@ -374,7 +378,7 @@ class _Shelves:
         self.x, self.y, self.row = MARGIN, MARGIN + 3, 0.0
 
 
-def _outline(points: Sequence[Sequence[float]], colour: str = "#b0b0b0") -> dict[str, Any]:
+def _outline_shape(points: Sequence[Sequence[float]], colour: str = "#b0b0b0") -> dict[str, Any]:
     return {
         "p": "polygon",
         "points": [list(p) for p in points],

@@ -26,7 +26,7 @@ def read_text(path: str | Path) -> str:
         raise Fault(f"{path}: not a text file") from None
 
 
-def scripted(path: str | Path, specimen: Specimen) -> State:
+def scripted_state(path: str | Path, specimen: Specimen) -> State:
     """The state a `.play` file leads to. Raises Fault, naming file and line, also where an
     expectation of it does not hold."""
     game, text = engine.game(specimen.game), read_text(path)
@@ -42,7 +42,7 @@ def scripted(path: str | Path, specimen: Specimen) -> State:
     return result.state
 
 
-def beginning(
+def beginning_state(
     specimen: Specimen, seats: Sequence[str] = (), options: Mapping[str, str] | None = None
 ) -> State:
     """The game's own beginning; no seats: as many as can play. Raises BadText."""

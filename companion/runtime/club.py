@@ -31,7 +31,9 @@ def topic_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
 
 
-def summary(snapshot: dict[str, Any], name: str, page: str, began: str = "") -> dict[str, Any]:
+def table_summary(
+    snapshot: dict[str, Any], name: str, page: str, began: str = ""
+) -> dict[str, Any]:
     """What others may know of a table: no hands, and no scores while they are hidden. Texts are
     English sentences. began: what tells this game from the table's others."""
     hidden = snapshot["settings"].get("hidden_scores") and not snapshot["outcome"]
@@ -41,12 +43,12 @@ def summary(snapshot: dict[str, Any], name: str, page: str, began: str = "") -> 
         "name": name,
         "began": began,
         "game": snapshot["game"],
-        "title": plain(snapshot["title"]),
+        "title": plain_text(snapshot["title"]),
         "page": page,
         "seats": [
             {
                 "id": s["id"],
-                "name": plain(s["name"]),
+                "name": plain_text(s["name"]),
                 "colour": s["colour"],
                 "person": people.get(s["id"], ""),
             }
@@ -57,13 +59,13 @@ def summary(snapshot: dict[str, Any], name: str, page: str, began: str = "") -> 
         "points": {} if hidden else snapshot["standing"],
         "moves": len(snapshot["moves"]),
         "verdict": verdict["verdict"],
-        "text": plain(verdict["text"]),
+        "text": plain_text(verdict["text"]),
         "camera": snapshot["camera"]["state"],
         "winners": outcome["winners"] if outcome else None,
     }
 
 
-def plain(packed: dict[str, Any]) -> str:
+def plain_text(packed: dict[str, Any]) -> str:
     """A packed text in English, for programs."""
     return str(Text(packed["t"], packed.get("a", {})).translated(lambda t: t))
 
@@ -81,7 +83,7 @@ class Publisher:
         # set when a connection came about: everything has to be told anew
         self._fresh = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="club", daemon=True)
-        self.client = client(club, f"nilometer-{self.id}")
+        self.client = mqtt_client(club, f"nilometer-{self.id}")
         self.client.will_set(f"{self.base}/online", OFFLINE, qos=1, retain=True)
         self.client.on_connect = self._connected
 
@@ -132,7 +134,7 @@ class Publisher:
         """The moves the broker has not had, then the state they lead to, where it is another than
         `told`."""
         snapshot = self.table.snapshot()
-        state = summary(snapshot, self.name, self.club.page, self.table.began)
+        state = table_summary(snapshot, self.name, self.club.page, self.table.began)
         for move in snapshot["moves"]:
             if move["event"] > self.delivered:
                 self._send(
@@ -182,7 +184,7 @@ class Publisher:
             )
 
 
-def client(club: Club, name: str) -> mqtt.Client:
+def mqtt_client(club: Club, name: str) -> mqtt.Client:
     """A client that reconnects by itself; its name makes a second table of the same name drive the
     first one off. Raises Fault for an authority's file that cannot be used."""
     made = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id=name)

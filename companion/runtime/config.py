@@ -122,11 +122,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_config(path: str | Path) -> Config:
     """Raises Fault, naming the file and what is wrong in it. What setting up wrote into the state
-    directory (`written`) is read first; what the owner says in `path` is put over it."""
-    path, below = Path(path), written(path)
-    data = _toml(below) if below != path and below.is_file() else {}
+    directory (`written_path`) is read first; what the owner says in `path` is put over it."""
+    path, below = Path(path), written_path(path)
+    data = _toml_data(below) if below != path and below.is_file() else {}
     try:
-        for key, value in _toml(path).items():
+        for key, value in _toml_data(path).items():
             data[key] = (
                 {**data[key], **value}
                 if isinstance(value, dict) and isinstance(data.get(key), dict)
@@ -135,20 +135,20 @@ def load_config(path: str | Path) -> Config:
         data["folder"] = str(below.resolve().parent)
         return msgspec.convert(data, Config)
     except msgspec.ValidationError as e:
-        raise Fault(f"{path}: {e}{_hint(e)}") from None
+        raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
 def owners_part(path: str | Path) -> Config:
     """What the owner has said before any copy was named. Raises Fault."""
     try:
         return msgspec.convert(
-            {"copy": "", **(_toml(Path(path)) if Path(path).is_file() else {})}, Config
+            {"copy": "", **(_toml_data(Path(path)) if Path(path).is_file() else {})}, Config
         )
     except msgspec.ValidationError as e:
-        raise Fault(f"{path}: {e}{_hint(e)}") from None
+        raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
-def _hint(fault: Exception) -> str:
+def _setting_hint(fault: Exception) -> str:
     """Which setting a wrong word may stand for"""
     word = re.search(r"unknown field `(\w+)`", str(fault))
     return (
@@ -158,24 +158,24 @@ def _hint(fault: Exception) -> str:
     )
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _toml_data(path: Path) -> dict[str, Any]:
     try:
-        return parsed(path.read_text(encoding="utf-8"), path)
+        return parse_toml(path.read_text(encoding="utf-8"), path)
     except OSError as e:
         raise Fault(f"{path}: {e.strerror}") from None
     except UnicodeDecodeError as e:
-        raise Fault(f"{path}: {e}{_hint(e)}") from None
+        raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
-def parsed(text: str, path: Path) -> dict[str, Any]:
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
     """TOML's data. Raises Fault, naming `path`."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
-        raise Fault(f"{path}: {e}{_hint(e)}") from None
+        raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
-def written(path: str | Path) -> Path:
+def written_path(path: str | Path) -> Path:
     """Where a set-up writes its answers: the service cannot write in /etc, but in its state
     directory."""
     state = os.environ.get("NILOMETER_STATE")
@@ -185,7 +185,7 @@ def written(path: str | Path) -> Path:
 def is_begun(path: str | Path) -> bool:
     """Whether there is a configuration that names a copy; one that cannot be read counts, so that
     its fault is told."""
-    for file in {Path(path), written(path)}:
+    for file in {Path(path), written_path(path)}:
         try:
             if "copy" in tomllib.loads(file.read_text(encoding="utf-8")):
                 return True

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from companion.runtime.club import ONLINE, client
+from companion.runtime.club import ONLINE, mqtt_client
 from companion.runtime.config import Club
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class Hall:
         self._results_changed = 0  # the version in which they did last
         self._lock = threading.Lock()
         # A name of the broker's choosing: any number of halls may look on.
-        self.client = client(club, "")
+        self.client = mqtt_client(club, "")
         self.client.on_connect, self.client.on_message = self._connected, self._message
         self.client.on_disconnect = lambda *_: self._set(False)
 

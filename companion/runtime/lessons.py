@@ -43,7 +43,9 @@ class Lessons:
             self._keep(*self._waiting[1:])
             self._waiting = None
         says = (
-            saying(table, evidence) if not self.ended and verdict.verdict in (SAME, MOVED) else None
+            surprise_of(table, evidence)
+            if not self.ended and verdict.verdict in (SAME, MOVED)
+            else None
         )
         if says is not None:
             self._waiting = (
@@ -72,7 +74,7 @@ class Lessons:
         self.kept[name] = says
 
 
-def saying(table: Table, evidence: Evidence) -> float | None:
+def surprise_of(table: Table, evidence: Evidence) -> float | None:
     """How much a reader could learn from this view: the surprise at what the rules have, the sum of
     -log(probability) of all sites. None where what the rules have is nowhere near what is seen on
     some site, or something else lies there."""

@@ -161,7 +161,7 @@ class Loop:
         self._stop.set()
 
 
-def leave(code: int) -> int:
+def leave_process(code: int) -> int:
     """The exit code; but a process in which a thread has not ended yet (a camera that hangs, a
     picture half read) ends here.
 

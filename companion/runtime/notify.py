@@ -10,7 +10,7 @@ import time
 _last = 0.0
 
 
-def _send(message: str) -> bool:
+def _send_message(message: str) -> bool:
     path = os.environ.get("NOTIFY_SOCKET", "")
     if not path:
         return False
@@ -23,22 +23,22 @@ def _send(message: str) -> bool:
         return False
 
 
-def ready(status: str = "watching the table") -> bool:
+def tell_ready(status: str = "watching the table") -> bool:
     """Tells systemd that the service serves; False where there is none to tell. See
     sd_notify(3)."""
-    return _send(f"READY=1\nSTATUS={status}")
+    return _send_message(f"READY=1\nSTATUS={status}")
 
 
-def alive(every: float = 1.0) -> bool:
+def tell_alive(every: float = 1.0) -> bool:
     """Feeds the watchdog, at most once in `every` seconds."""
     global _last
     now = time.monotonic()
     if now - _last < every:
         return False
     _last = now
-    return _send("WATCHDOG=1")
+    return _send_message("WATCHDOG=1")
 
 
-def stopping() -> bool:
+def tell_stopping() -> bool:
     """Tells systemd that the service ends; False where there is none to tell."""
-    return _send("STOPPING=1")
+    return _send_message("STOPPING=1")

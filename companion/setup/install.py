@@ -98,10 +98,10 @@ class Machine:
         return (command,) if self.live else (command, f"--root={self.root.resolve()}")
 
 
-def install(machine: Machine, prefix: str | Path = sys.prefix) -> None:
+def install_service(machine: Machine, prefix: str | Path = sys.prefix) -> None:
     """Puts everything in its place; what is there already stays. prefix: the venv that holds the
     program. Raises Fault."""
-    _may(machine)
+    _require_root(machine)
     prefix = Path(prefix)
     if not (prefix / "bin" / "nilometer").exists():
         raise Fault(f"{prefix}/bin/nilometer: not there; run make install in the checkout first")
@@ -112,7 +112,7 @@ def install(machine: Machine, prefix: str | Path = sys.prefix) -> None:
         else {"user": not _has_user(machine), "host_name": _host_name(machine.read(AVAHI))}
     )
     machine.write(RECORD, json.dumps(record, indent=1) + "\n", "  (what was here before)")
-    for name, text in texts(prefix).items():
+    for name, text in file_texts(prefix).items():
         if name != CONFIG or machine.read(CONFIG) is None:  # the configuration is its owner's
             machine.write(name, text)
     machine.run(
@@ -127,17 +127,17 @@ def install(machine: Machine, prefix: str | Path = sys.prefix) -> None:
             "avahi-daemon, then install again"
         )
     else:
-        machine.write(AVAHI, _named(avahi, NAME), f"  (host-name={NAME})")
+        machine.write(AVAHI, _renamed_host(avahi, NAME), f"  (host-name={NAME})")
         machine.run("systemctl", "try-restart", "avahi-daemon")
     machine.run("systemctl", "daemon-reload")
     machine.run(*machine.at_root("systemctl"), "enable", "nilometer.service", needs_system=False)
     machine.run("systemctl", "restart", "nilometer.service")
 
 
-def uninstall(machine: Machine, everything: bool = False) -> None:
-    """Takes away what `install` put there. Games, and a configuration somebody wrote in, stay
-    unless `everything`."""
-    _may(machine)
+def uninstall_service(machine: Machine, everything: bool = False) -> None:
+    """Takes away what `install_service` put there. Games, and a configuration somebody wrote in,
+    stay unless `everything`."""
+    _require_root(machine)
     kept = machine.read(RECORD)
     record = json.loads(kept) if kept else {"user": False, "host_name": None}
     unit = machine.path("etc/systemd/system/nilometer.service")
@@ -148,9 +148,9 @@ def uninstall(machine: Machine, everything: bool = False) -> None:
         )
     avahi = machine.read(AVAHI)
     if avahi is not None and kept:
-        machine.write(AVAHI, _named(avahi, record["host_name"]), "  (host-name as it was)")
+        machine.write(AVAHI, _renamed_host(avahi, record["host_name"]), "  (host-name as it was)")
         machine.run("systemctl", "try-restart", "avahi-daemon")
-    own = machine.read(CONFIG) not in (None, texts("")[CONFIG])
+    own = machine.read(CONFIG) not in (None, file_texts("")[CONFIG])
     for name in (*FILES, RECORD):
         if name != CONFIG or everything or not own:
             machine.remove(name)
@@ -174,7 +174,7 @@ def uninstall(machine: Machine, everything: bool = False) -> None:
             machine.tell(f"kept: /{name}  (nilometer uninstall --everything takes it away too)")
 
 
-def texts(prefix: str | Path) -> dict[str, str]:
+def file_texts(prefix: str | Path) -> dict[str, str]:
     """path -> what stands in each file. Raises Fault where this is no checkout."""
     prefix = Path(prefix)
     seen = {str(prefix), str(UNITS.parent), sys.base_prefix} if prefix.name else {""}
@@ -192,7 +192,7 @@ def texts(prefix: str | Path) -> dict[str, str]:
     return out
 
 
-def _may(machine: Machine) -> None:
+def _require_root(machine: Machine) -> None:
     if machine.live and not machine.dry and os.geteuid() != 0:
         raise Fault("this changes the machine: run it with sudo (or look first: --dry-run)")
 
@@ -210,7 +210,7 @@ def _host_name(text: str | None) -> str | None:
     return None
 
 
-def _named(text: str, name: str | None) -> str:
+def _renamed_host(text: str, name: str | None) -> str:
     """avahi's configuration with another host name; None: without one, so that it is the
     machine's."""
     lines = [line for line in text.splitlines() if not line.startswith("host-name=")]

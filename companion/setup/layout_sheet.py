@@ -7,7 +7,7 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from companion.printing.board_drawing import drawn
+from companion.printing.board_drawing import board_drawing
 from companion.simulate.samples import Layout
 from vision.plan import Plan
 
@@ -20,9 +20,9 @@ HIGHER = 0.16  # of its width by which each piece of a pile is drawn further up 
 
 def layout_sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
     """An HTML page that needs nothing beside it"""
-    made = drawn(plan.game, plan)
+    made = board_drawing(plan.game, plan)
     parts = [
-        f"<h2>sampler-{n}</h2>{picture(made, layout)}<dl>{in_words(layout)}</dl>"
+        f"<h2>sampler-{n}</h2>{layout_picture(made, layout)}<dl>{in_words(layout)}</dl>"
         for n, layout in enumerate(layouts, 1)
     ]
     name = html.escape(title)
@@ -44,10 +44,10 @@ def in_words(layout: Layout) -> str:
     )
 
 
-def picture(made: Mapping[str, Any], layout: Layout) -> str:
-    """SVG of the board with a layout on it; made: of companion.printing.board_drawing.drawn"""
+def layout_picture(made: Mapping[str, Any], layout: Layout) -> str:
+    """SVG of the board with a layout on it; made: by companion.printing.board_drawing"""
     w, h = made["size"]
-    out = [shape(s) for s in made["board"]]
+    out = [shape_svg(s) for s in made["board"]]
     out += [
         f"<path class=site d='{d}'/>" for site in made["sites"].values() for d in site["outlines"]
     ]
@@ -55,11 +55,13 @@ def picture(made: Mapping[str, Any], layout: Layout) -> str:
     for site, contents in sorted(
         layout.items(), key=lambda lying: any(made["pieces"][k]["spans"] for k in lying[1])
     ):
-        out += pile(made, made["sites"][site], contents)
+        out += pile_shapes(made, made["sites"][site], contents)
     return f"<svg viewBox='0 0 {w:g} {h:g}' role=img>{''.join(out)}</svg>"
 
 
-def pile(made: Mapping[str, Any], site: Mapping[str, Any], contents: Sequence[str]) -> list[str]:
+def pile_shapes(
+    made: Mapping[str, Any], site: Mapping[str, Any], contents: Sequence[str]
+) -> list[str]:
     """The pieces of one site, bottom first; loose ones beside each other"""
     x, y, w, h = site["box"]
     out, loose, up = [], list(site.get("spots", ())), 0.0
@@ -72,12 +74,12 @@ def pile(made: Mapping[str, Any], site: Mapping[str, Any], contents: Sequence[st
             at, scale = loose.pop(0), site["scale"]
         else:
             up += HIGHER * max(piece["size"])
-        drawing = "".join(shape(s) for s in piece["shapes"])
+        drawing = "".join(shape_svg(s) for s in piece["shapes"])
         out.append(f"<g transform='translate({at[0]:g} {at[1]:g}) scale({scale:g})'>{drawing}</g>")
     return out
 
 
-def shape(s: Mapping[str, Any]) -> str:
+def shape_svg(s: Mapping[str, Any]) -> str:
     """SVG of one shape of a drawing"""
     paint = f"fill='{html.escape(s.get('f', 'none'))}'"
     if "s" in s:

@@ -11,7 +11,7 @@ from operator import itemgetter
 import numpy as np
 
 from companion.simulate.copies import art_for
-from companion.simulate.samples import Layout, another, samplers
+from companion.simulate.samples import Layout, another_sampler, full_samplers
 from vision.geometry.footprints import stands_upright
 from vision.plan import Plan
 
@@ -28,9 +28,9 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     rng = random.Random(seed)
     rules = art_for(plan).data.get("lie", ())
     if not rules and stands_upright(plan):
-        return spread_out(plan, rng)
+        return spread_out_layouts(plan, rng)
     each = max(EACH, -(-FEWEST // len(plan.piece)))
-    layouts = samplers(plan, rules, rng, photos=ROUNDS, each=each, sides=True)
+    layouts = full_samplers(plan, rules, rng, photos=ROUNDS, each=each, sides=True)
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
@@ -64,7 +64,7 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     return layouts
 
 
-def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
+def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
     """Of things that lean and hide each other, which look different in every place: all that the
     box holds, each kind far from where it stands in any of the photos, and from all else in its
     own"""
@@ -83,7 +83,7 @@ def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
         for _, kind in sorted(todo, key=lambda one: one[0])[
             :most
         ]:  # what is shown least first: not all may have room
-            near, like = (nearest(centres, at) for at in (list(placed), shown[kind]))
+            near, like = (nearest_distances(centres, at) for at in (list(placed), shown[kind]))
             room = [
                 i for i, s in enumerate(sites) if i not in placed and s.id in plan.fitting[kind]
             ]
@@ -103,7 +103,7 @@ def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
     return layouts
 
 
-def nearest(centres: np.ndarray, at: list[int]) -> np.ndarray:
+def nearest_distances(centres: np.ndarray, at: list[int]) -> np.ndarray:
     """(n,) how far each is from the nearest of those, infinitely if there are none"""
     return (
         np.linalg.norm(centres[:, None] - centres[at], axis=2).min(1)
@@ -112,9 +112,9 @@ def nearest(centres: np.ndarray, at: list[int]) -> np.ndarray:
     )
 
 
-def one_more(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
+def one_more_layout(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
     """A layout that shows these kinds again, and little else; before: what the photos so far
     show"""
-    return another(
+    return another_sampler(
         plan, art_for(plan).data.get("lie", ()), random.Random(len(before)), kinds, before, EACH
     )

@@ -25,10 +25,10 @@ from calibration.fit import Report
 from calibration.framing import Framing, judge
 from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
-from companion.runtime.config import parsed
+from companion.runtime.config import parse_toml
 from companion.runtime.copies import read_name
 from companion.runtime.lens import Fixed, Lens, keep_focus
-from companion.setup.sampler_layouts import one_more, sampler_layouts
+from companion.setup.sampler_layouts import one_more_layout, sampler_layouts
 from engine import BadText, Statement, Text, say
 from engine.text import pack
 from vision.plan import BadPlan, load_plan
@@ -246,9 +246,9 @@ class Setup:
         """The lens looks for its focus anew; `sharper` shows what came of it. Seconds."""
         if not self._lens.focuses:
             raise NotSo(say("this camera's lens cannot be moved from here"))
-        before = _middle(self.look()), self._sharpness()
+        before = _middle_of(self.look()), self._sharpness()
         self._lens.focus_anew()
-        self.sharper = before, (_middle(self.look()), self._sharpness())
+        self.sharper = before, (_middle_of(self.look()), self._sharpness())
         if self.session is not None and any(step.taken for step in self.session.steps):
             keep_focus(self.session.folder, self._lens.name, self._lens.focus)
         self.version += 1
@@ -334,7 +334,9 @@ class Setup:
             if self.report is None or not self.report.more:
                 raise NotSo(say("one more photo would mend nothing that these photos show"))
             session.add(
-                one_more(session.plan, self.report.more, [step.layout for step in session.steps])
+                one_more_layout(
+                    session.plan, self.report.more, [step.layout for step in session.steps]
+                )
             )
 
     def learn(self) -> threading.Thread:
@@ -391,7 +393,7 @@ class Setup:
                     "focuses": self._lens.focuses,
                     "sharper": [sharpness for _, sharpness in self.sharper],
                 },
-                "games": [_game(g) for g in engine.games().values()],
+                "games": [_game_of(g) for g in engine.games().values()],
                 "boards": self.boards(),
                 "board": self.board.name if self.board is not None else None,
                 "game": self.game.name if self.game else None,
@@ -533,7 +535,7 @@ class Setup:
     def _completed(self, journal: str) -> str:
         """What was said, put round what stands there already: that is its owner's, and stays."""
         own = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
-        said = parsed(own, self.path)
+        said = parse_toml(own, self.path)
         answers = {"copy": self.copy, "seats": self.seats, "journal": journal}
         lines = [
             f"{key} = {json.dumps(value)}" for key, value in answers.items() if key not in said
@@ -549,7 +551,7 @@ class Setup:
         return "\n".join(lines) + "\n"
 
 
-def _middle(image: np.ndarray) -> np.ndarray:
+def _middle_of(image: np.ndarray) -> np.ndarray:
     """A quarter of the picture, where the board is: what is sharp shows in the picture's own
     pixels"""
     height, width = image.shape[:2]
@@ -574,7 +576,7 @@ def _read_game(path: Path, changed: int) -> str | None:
         return None
 
 
-def _game(game: engine.Game) -> dict[str, Any]:
+def _game_of(game: engine.Game) -> dict[str, Any]:
     return {
         "name": game.name,
         "title": pack(game.title),

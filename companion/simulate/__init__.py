@@ -18,8 +18,8 @@ gives scenes, `hardware.film.Film` films them, `make_copy` writes copies.
 
 from companion.simulate.copies import Conditions, art_for, make_copy, plan_of
 from companion.simulate.director import Director
-from companion.simulate.editions import edition
-from companion.simulate.samples import random_layout, samplers
+from companion.simulate.editions import art_edition
+from companion.simulate.samples import full_samplers, random_layout
 from companion.simulate.tabletop import Tabletop
 
 __all__ = [
@@ -27,9 +27,9 @@ __all__ = [
     "Director",
     "Tabletop",
     "art_for",
-    "edition",
+    "art_edition",
     "make_copy",
     "plan_of",
     "random_layout",
-    "samplers",
+    "full_samplers",
 ]

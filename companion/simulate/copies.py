@@ -11,8 +11,8 @@ from pathlib import Path
 
 import cv2
 
-from companion.simulate.editions import edition as other_edition
-from companion.simulate.samples import Layout, random_layout, samplers
+from companion.simulate.editions import art_edition as other_edition
+from companion.simulate.samples import Layout, full_samplers, random_layout
 from companion.simulate.tabletop import Tabletop
 from engine.art import Art, BadArt, load, plain
 from hardware.film import Film, jpeg
@@ -117,16 +117,18 @@ def make_copy(
     rules, top = art_for(plan).data.get("lie", ()), conditions.table(plan)
     view, film = conditions.look(plan), Film(conditions.seed)
     first: list[tuple[Layout, str]] = [({}, "empty-1"), ({}, "empty-2")]
-    first += [(layout, f"sampler-{n}") for n, layout in enumerate(samplers(plan, rules, rng), 1)]
+    first += [
+        (layout, f"sampler-{n}") for n, layout in enumerate(full_samplers(plan, rules, rng), 1)
+    ]
     for layout, name in first:
-        _photo(folder / name, top, layout, film, view, conditions.light(rng))
+        _photograph(folder / name, top, layout, film, view, conditions.light(rng))
     for n in range(1, photos + 1):
         if n % 5 == 0:
             view = view.moved(
                 [rng.gauss(0, 0.6), rng.gauss(0, 0.6), rng.gauss(0, 0.9)],
                 [rng.gauss(0, 3) for _ in range(3)],
             )
-        _photo(
+        _photograph(
             folder / "test" / f"{n:02}",
             top,
             random_layout(plan, rules, rng),
@@ -142,7 +144,9 @@ def make_copy(
     return folder
 
 
-def _photo(path: Path, top: Tabletop, layout: dict, film: Film, view: View, light: Light) -> None:
+def _photograph(
+    path: Path, top: Tabletop, layout: dict, film: Film, view: View, light: Light
+) -> None:
     top.lay({})
     top.lay(layout)
     # A camera settles its exposure on what it sees: pictures are neither black nor burnt.

@@ -11,13 +11,13 @@ from typing import Any
 from engine.art import Art
 
 
-def edition(art: Art, number: int) -> Art:
+def art_edition(art: Art, number: int) -> Art:
     """Edition 0 is the art as it is; others differ in colours, odd ones swap signs, even ones have
     signs of their own."""
     if not number:
         return art
     rng = random.Random(number * 7919)
-    art = art.with_colours(_colours(art.colours, rng))
+    art = art.with_colours(_shifted_colours(art.colours, rng))
     groups: dict[str, list[str]] = {}
     for name in art.symbols:
         if "-" in name:
@@ -30,11 +30,11 @@ def edition(art: Art, number: int) -> Art:
             turned = names[1:] + names[:1]
             signs |= {name: art.symbols[other] for name, other in zip(names, turned)}
         else:
-            signs |= {name: _glyph(rng, _reach(art.symbols[name])) for name in names}
+            signs |= {name: _made_up_glyph(rng, _symbol_reach(art.symbols[name])) for name in names}
     return art.with_symbols(signs)
 
 
-def _colours(colours: dict[str, str], rng: random.Random) -> dict[str, str]:
+def _shifted_colours(colours: dict[str, str], rng: random.Random) -> dict[str, str]:
     """Each colour a little off, all in one direction as inks and prints differ; grounds (not the
     seats') further off."""
     drift, wash, tone = rng.uniform(-0.05, 0.05), rng.uniform(0.7, 1.2), rng.uniform(0.85, 1.12)
@@ -52,7 +52,7 @@ def _colours(colours: dict[str, str], rng: random.Random) -> dict[str, str]:
     return out
 
 
-def _reach(shapes: list[dict[str, Any]]) -> float:
+def _symbol_reach(shapes: list[dict[str, Any]]) -> float:
     """How far a symbol's points lie from its middle, roughly"""
     far = [
         abs(v)
@@ -65,7 +65,7 @@ def _reach(shapes: list[dict[str, Any]]) -> float:
     return max(far, default=7.0)
 
 
-def _glyph(rng: random.Random, reach: float) -> list[dict[str, Any]]:
+def _made_up_glyph(rng: random.Random, reach: float) -> list[dict[str, Any]]:
     """A made-up sign: a few strokes and blots, mirrored left and right half of the time."""
     mirrored = rng.random() < 0.5
     out: list[dict[str, Any]] = []

@@ -42,7 +42,7 @@ def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layo
     return _Maker(plan, rules, rng).make(need=None)
 
 
-def samplers(
+def full_samplers(
     plan: Plan,
     rules: Sequence[Rule],
     rng: random.Random,
@@ -73,7 +73,7 @@ def samplers(
     return out
 
 
-def another(
+def another_sampler(
     plan: Plan,
     rules: Sequence[Rule],
     rng: random.Random,
@@ -89,7 +89,7 @@ def another(
     covered = {
         c
         for site, contents in made.items()
-        for c in spanned(plan, plan.sites[site], contents[-1])
+        for c in spanned_sites(plan, plan.sites[site], contents[-1])
         if c != site
     }
     shown = visible_counts(plan, made)
@@ -99,7 +99,7 @@ def another(
             k in need and shown[k] - n < need[k] for k, n in shows.items()
         ):
             shown -= shows
-            for c in spanned(plan, plan.sites[site], made[site][-1]):
+            for c in spanned_sites(plan, plan.sites[site], made[site][-1]):
                 made.pop(c, None)
     return made
 
@@ -145,14 +145,14 @@ class _Maker:
         sites = [s for s in self.plan.site if s.id not in self.layout]
         self.rng.shuffle(sites)
         for site in sites:
-            fitting = [r for r in self.rules if "share" in r and _fits(r, site)]
+            fitting = [r for r in self.rules if "share" in r and _rule_fits(r, site)]
             self.site = site.id
             if site.id not in self.layout and fitting:
                 self._lay({site.id: self._choose(site, fitting)})
         return {s.id: self.layout[s.id] for s in self.plan.site if self.layout.get(s.id)}
 
     def _once(self, rule: Rule, share: float) -> None:
-        kinds = _matching(self.plan, rule["contents"][-1])
+        kinds = _matching_kinds(self.plan, rule["contents"][-1])
         self.rng.shuffle(kinds)
         need = self.need
         wanted = [k for k in kinds if need is None and self.rng.random() < rule["once"]]
@@ -162,7 +162,7 @@ class _Maker:
                 due[: max(1, round(len(due) * share))] if self.plan.pieces[kinds[0]].spans else due
             )
         for kind in wanted:
-            sites = [s for s in self.plan.site if _fits(rule, s)]
+            sites = [s for s in self.plan.site if _rule_fits(rule, s)]
             self.rng.shuffle(sites)
             if (
                 self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans
@@ -171,7 +171,7 @@ class _Maker:
                     key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before)
                 )
             for site in sites:
-                covered = spanned(self.plan, site, kind)
+                covered = spanned_sites(self.plan, site, kind)
                 if covered and not any(c in self.layout for c in covered) and self._left(kind) > 0:
                     under = self.plan.pieces[kind].over
                     below = [under] if under else self._below(rule)
@@ -214,7 +214,7 @@ class _Maker:
         out: list[str] = []
         bound: dict[str, str] = {}
         for item in rule["contents"]:
-            pattern, low, high, anew = _item(item)
+            pattern, low, high, anew = _parsed_item(item)
             n = self.rng.randint(low, high)
             kind = self._pick(pattern, bound, out) if n else None
             for _ in range(n):
@@ -229,7 +229,7 @@ class _Maker:
     def _pick(self, pattern: str, bound: dict[str, str], taken: Sequence[str] = ()) -> str | None:
         choices = [
             (k, names)
-            for k, names in _matches(self.plan, pattern)
+            for k, names in _matching_sites(self.plan, pattern)
             if self._left(k, taken) > 0
             and not self.plan.pieces[k].spans
             and self._belongs(k)
@@ -260,7 +260,7 @@ class _Maker:
             self.need -= visible_counts(self.plan, part)
 
 
-def spanned(plan: Plan, site: Site, kind: str) -> list[str]:
+def spanned_sites(plan: Plan, site: Site, kind: str) -> list[str]:
     """The sites a piece covers when it is listed on this one, itself first; [] where it would not
     fit on the board."""
     piece = plan.pieces[kind]
@@ -282,18 +282,18 @@ def spanned(plan: Plan, site: Site, kind: str) -> list[str]:
     return out
 
 
-def _fits(rule: Rule, site: Site) -> bool:
+def _rule_fits(rule: Rule, site: Site) -> bool:
     return (
-        _pattern(rule.get("site", "*")).fullmatch(site.id) is not None
-        and ("tag" not in rule or any(_pattern(rule["tag"]).fullmatch(t) for t in site.tags))
+        _kind_pattern(rule.get("site", "*")).fullmatch(site.id) is not None
+        and ("tag" not in rule or any(_kind_pattern(rule["tag"]).fullmatch(t) for t in site.tags))
         and (
             "without" not in rule
-            or not any(_pattern(rule["without"]).fullmatch(t) for t in site.tags)
+            or not any(_kind_pattern(rule["without"]).fullmatch(t) for t in site.tags)
         )
     )
 
 
-def _item(text: str) -> tuple[str, int, int, bool]:
+def _parsed_item(text: str) -> tuple[str, int, int, bool]:
     """ "ripe:* +0-8" -> ("ripe:*", 0, 8, True)"""
     m = re.fullmatch(r"(.*?)(?: ([x+])(\d+)(?:-(\d+))?)?", text)
     assert m is not None, "the pattern matches any line"
@@ -302,7 +302,7 @@ def _item(text: str) -> tuple[str, int, int, bool]:
 
 
 @cache
-def _pattern(text: str) -> re.Pattern[str]:
+def _kind_pattern(text: str) -> re.Pattern[str]:
     parts = re.split(r"(\*|\{\w+\}|\|)", text)
     turned = [
         {"*": ".*", "|": "|"}.get(p)
@@ -312,10 +312,10 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile("".join(turned))
 
 
-def _matches(plan: Plan, pattern: str) -> list[tuple[str, dict[str, str]]]:
-    found = ((p.kind, _pattern(pattern).fullmatch(p.kind)) for p in plan.piece)
+def _matching_sites(plan: Plan, pattern: str) -> list[tuple[str, dict[str, str]]]:
+    found = ((p.kind, _kind_pattern(pattern).fullmatch(p.kind)) for p in plan.piece)
     return [(k, m.groupdict()) for k, m in found if m]
 
 
-def _matching(plan: Plan, item: str) -> list[str]:
-    return [k for k, _ in _matches(plan, _item(item)[0])]
+def _matching_kinds(plan: Plan, item: str) -> list[str]:
+    return [k for k, _ in _matching_sites(plan, _parsed_item(item)[0])]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from companion.simulate.samples import spanned
+from companion.simulate.samples import spanned_sites
 from engine.art import Art
 from engine.layout import lies_first
 from hardware import props
@@ -107,7 +107,7 @@ class Tabletop:
         under = self.plan.pieces[kind].over
         loose = {
             t
-            for s in spanned(self.plan, self.plan.sites[site], kind)
+            for s in spanned_sites(self.plan, self.plan.sites[site], kind)
             for k, t in self._lying.get(s, ())
             if k not in (under, kind)
         }
@@ -124,7 +124,7 @@ class Tabletop:
             (
                 t["z"][1]
                 for t in self._scene.looks[body.look]
-                if _inside(np.array(t["outline"]), mine)
+                if _is_inside(np.array(t["outline"]), mine)
             ),
             default=0.0,
         )
@@ -218,11 +218,11 @@ class Tabletop:
 
     def _on_top(self, site: Site, kind: str, below: list[tuple[str, Thing]], n: int) -> Thing:
         piece = self.plan.pieces[kind]
-        covered = spanned(self.plan, site, kind) or [site.id]
+        covered = spanned_sites(self.plan, site, kind) or [site.id]
         middle = np.mean(
             [self.plan.sites[s].centre if s != site.id else site.centre for s in covered], 0
         )
-        room = _box(site) if len(covered) == 1 else np.array(piece.footprint)
+        room = _bounding_box(site) if len(covered) == 1 else np.array(piece.footprint)
         z = (
             self.plan.pieces[piece.over].height
             if piece.over
@@ -235,10 +235,10 @@ class Tabletop:
                 np.array(self.plan.pieces[below[-1][0]].footprint) * 0.9,
             )
         slack = np.maximum((room - piece.footprint) / 2, 0.6)
-        shift, most = self._shift(slack), ON_SITE * min(*piece.footprint, *_box(site)) / 2
+        shift, most = self._shift(slack), ON_SITE * min(*piece.footprint, *_bounding_box(site)) / 2
         for _ in range(TRIES if not below and len(covered) == 1 else 0):
             if (
-                _inside(site.outlines[0], middle + shift)
+                _is_inside(site.outlines[0], middle + shift)
                 and _to_edge(site.outlines[0], middle + shift) > most
             ):
                 # an outline need not fill its box: nobody lays a tide stone over the border of its
@@ -298,13 +298,15 @@ class Tabletop:
         piece = self.plan.pieces[kind]
         floor = lying[:1] if lying and lies_first(lying[0][0]) else []
         z = self.plan.pieces[floor[0][0]].height if floor else 0.0
-        others = [(np.array(t.at), _radius(self.plan.pieces[k])) for k, t in lying[len(floor) :]]
-        spots = [(s.centre, max(_box(s)) / 2) for s in self._spots.get(site.id, ())]
-        radius = _radius(piece)
+        others = [
+            (np.array(t.at), _piece_radius(self.plan.pieces[k])) for k, t in lying[len(floor) :]
+        ]
+        spots = [(s.centre, max(_bounding_box(s)) / 2) for s in self._spots.get(site.id, ())]
+        radius = _piece_radius(piece)
         outlines = (
             [site.outlines[0]]
             if floor
-            else [o for o in site.outlines for _ in range(1 + int(_area(o) / 500))]
+            else [o for o in site.outlines for _ in range(1 + int(_polygon_area(o) / 500))]
         )
         best, best_room = (0.0, 0.0), -math.inf
         for attempt in range(160):
@@ -312,7 +314,7 @@ class Tabletop:
             at = np.array(
                 [self.rng.uniform(outline[:, i].min(), outline[:, i].max()) for i in (0, 1)]
             )
-            inside = _inside(outline, at)
+            inside = _is_inside(outline, at)
             edge = (1 if inside else -1) * _to_edge(outline, at) - radius * 0.85
             gaps = [np.hypot(*(at - o)) - r - radius for o, r in (*others, *spots)]
             room = min([edge, *gaps])
@@ -326,22 +328,22 @@ class Tabletop:
         return Thing(look, best, turn, z)
 
 
-def _box(site: Site) -> np.ndarray:
+def _bounding_box(site: Site) -> np.ndarray:
     o = np.array(site.outline, float)
     return o.max(0) - o.min(0)
 
 
-def _radius(piece: Piece) -> float:
+def _piece_radius(piece: Piece) -> float:
     width, depth = piece.footprint
     return width / 2 if piece.disc else math.hypot(width, depth) / 2 * 0.9
 
 
-def _area(outline: np.ndarray) -> float:
+def _polygon_area(outline: np.ndarray) -> float:
     x, y = outline[:, 0], outline[:, 1]
     return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
 
 
-def _inside(outline: np.ndarray, at: np.ndarray) -> bool:
+def _is_inside(outline: np.ndarray, at: np.ndarray) -> bool:
     a, b = outline, np.roll(outline, -1, 0)
     crosses = (a[:, 1] > at[1]) != (b[:, 1] > at[1])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from companion.table.pause import LONG
-from companion.table.snapshot import doing
+from companion.table.snapshot import packed_doing
 from companion.table.table import Table
 from engine.text import pack
 
 GAINS = 3  # greatest gains told
 
 
-def chronicle(table: Table) -> dict[str, Any]:
+def game_chronicle(table: Table) -> dict[str, Any]:
     """{"began", "ended": seconds since 1970, "played": seconds without pauses, "moves", "undone",
     "edits", "seats": [{"id", "moves", "seconds", "longest": seconds, "at": move number}], "gains":
     [{"seat", "points", "move", "words"}], "tables"}"""
@@ -39,11 +39,11 @@ def chronicle(table: Table) -> dict[str, Any]:
             if took > seat["longest"]:
                 seat["longest"], seat["at"] = took, number
         was, now = before.state.scores(), line.state.scores()
-        words = doing(line.state)
+        words = packed_doing(line.state)
         gains += [
             {"seat": s, "points": n, "move": number, "words": words, "text": line.action}
             for s in now
-            if (n := total(now[s]) - total(was.get(s))) > 0
+            if (n := total_score(now[s]) - total_score(was.get(s))) > 0
         ]
     gains.sort(key=lambda g: -g["points"])
     doings = [(line.state.parse(line.action), line.state) for line in lines if line.action]
@@ -60,7 +60,7 @@ def chronicle(table: Table) -> dict[str, Any]:
     }
 
 
-def total(score: Any) -> float:
+def total_score(score: Any) -> float:
     """One number for a score: itself, its "total", or all its parts together"""
     if isinstance(score, dict):
         return score["total"] if "total" in score else sum(score.values())

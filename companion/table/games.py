@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from companion.table.journal import BadJournal, Journal, fold
-from companion.table.snapshot import result
+from companion.table.journal import BadJournal, Journal, fold_events
+from companion.table.snapshot import result_json
 from engine.text import pack
 
 MOST = 500  # journals looked at, the newest first
@@ -42,7 +42,7 @@ class Shelf:
         for changed, size, path in files[:MOST]:
             key = (path.name, changed, size)
             if key not in self._known:
-                self._known[key] = _read(path)
+                self._known[key] = _read_game(path)
             if game := self._known[key]:
                 found.append(game)
         return sorted(found, key=lambda g: -g["ended"])
@@ -79,16 +79,16 @@ class Shelf:
         return {"games": games, "players": order}
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read_game(path: Path) -> dict[str, Any] | None:
     try:
         journal = Journal(path, readonly=True)
         try:
             head = journal.meta("result", "old")
             span = journal.span()
             if head == "old":
-                lines = fold(journal.events(), check=False, name=str(path))
+                lines = fold_events(journal.events(), check=False, name=str(path))
                 head = (
-                    result(lines[-1].state, sum(bool(line.action) for line in lines), {})
+                    result_json(lines[-1].state, sum(bool(line.action) for line in lines), {})
                     if lines
                     else ""
                 )

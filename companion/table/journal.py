@@ -109,14 +109,14 @@ class Journal:
         if readonly and not Path(path).is_file():
             raise BadJournal(f"{path}: no such file")
         try:
-            self._db = _opened(self.path, readonly)
+            self._db = _open_database(self.path, readonly)
             with self._lock:
                 if not readonly:
                     self._db.execute("PRAGMA journal_mode=WAL")
                     self._db.execute("PRAGMA synchronous=FULL")
                 self._check_version(readonly)
         except (sqlite3.Error, UnicodeDecodeError) as e:
-            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+            raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
         self._count = (
             None if readonly or self.path == ":memory:" else Count(Path(self.path + ".count"))
         )
@@ -133,7 +133,7 @@ class Journal:
             ).fetchone()
         except sqlite3.Error as e:
             self._db.close()
-            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+            raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
         said = max(count.read(), last)
         if have < said:
             self._db.close()
@@ -192,7 +192,7 @@ class Journal:
                 for site, kinds in json.loads(self.meta(key, "{}")).items()
             }
         except (sqlite3.Error, ValueError, TypeError, AttributeError) as e:
-            raise BadJournal(f"{self.path}: {key}: {_plain(e)}") from None
+            raise BadJournal(f"{self.path}: {key}: {_plain_words(e)}") from None
 
     def events(self) -> list[Event]:
         """All of them in order. Raises BadJournal for a damaged file."""
@@ -205,7 +205,7 @@ class Journal:
                 Event(i, at, kind, json.loads(data), by, h) for i, at, kind, data, by, h in rows
             ]
         except (sqlite3.Error, ValueError, TypeError) as e:
-            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+            raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
 
     def span(self) -> tuple[float, float] | None:
         """When the first and the last event were, seconds since 1970; None before there is one.
@@ -214,7 +214,7 @@ class Journal:
             with self._lock:
                 first, last = self._db.execute("SELECT min(at), max(at) FROM event").fetchone()
         except sqlite3.Error as e:
-            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+            raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
         return None if first is None else (first, last)
 
     def append(
@@ -240,7 +240,7 @@ class Journal:
             except sqlite3.Error as e:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-                raise BadJournal(f"{self.path}: {_plain(e)}") from None
+                raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
             if ids:
                 if self._count is not None:
                     self._count.write(ids[-1])
@@ -274,7 +274,7 @@ class Journal:
                 copy.commit()
                 return Path(folder, "journal").read_bytes()
         except (sqlite3.Error, OSError) as e:
-            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+            raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
 
     def close(self) -> None:
         """Closes the file, and lets others have it."""
@@ -345,7 +345,7 @@ class Journal:
             return {int(name[:6]) for name in self._pictures()}
 
 
-def _opened(path: str, readonly: bool) -> sqlite3.Connection:
+def _open_database(path: str, readonly: bool) -> sqlite3.Connection:
     options: dict[str, Any] = {"check_same_thread": False, "isolation_level": None, "timeout": 5}
     if not readonly:
         return sqlite3.connect(path, **options)
@@ -363,11 +363,11 @@ def _opened(path: str, readonly: bool) -> sqlite3.Connection:
         db.close()
         if still:
             raise
-        return _copied(path, options)
+        return _copied_database(path, options)
     return db
 
 
-def _copied(path: str, options: dict[str, Any]) -> sqlite3.Connection:
+def _copied_database(path: str, options: dict[str, Any]) -> sqlite3.Connection:
     """SQLite reads a log only where it may write beside it; a journal on something read-only is
     read from a copy."""
     memory = sqlite3.connect(":memory:", **options)
@@ -392,7 +392,7 @@ class Line(msgspec.Struct, frozen=True):
     by: str = "table"
 
 
-def fold(
+def fold_events(
     events: Iterable[Event],
     plan: Plan | None = None,
     check: bool = True,
@@ -433,7 +433,7 @@ def fold(
     return lines
 
 
-def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
+def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
     """The events of a damaged journal up to the first that is missing or wrong, and how many there
     were once. Changes nothing. Raises BadJournal for one that a newer Nilometer wrote."""
     events: list[Event] = []
@@ -462,7 +462,7 @@ def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
                 raise
     good: list[Event] = []
     with contextlib.suppress(BadJournal):
-        fold(events, plan, good=good)
+        fold_events(events, plan, good=good)
     return good, max(said, len(events))
 
 
@@ -490,18 +490,18 @@ def begin_again(path: Path, events: Sequence[Event]) -> None:
                 )
             journal._db.execute("COMMIT")
     except sqlite3.Error as e:
-        raise BadJournal(f"{path}: {_plain(e)}") from None
+        raise BadJournal(f"{path}: {_plain_words(e)}") from None
     finally:
         journal.close()
 
 
-def export(events: Iterable[Event]) -> Iterator[str]:
+def export_lines(events: Iterable[Event]) -> Iterator[str]:
     """JSON Lines, one event each."""
     for e in events:
         yield json.dumps(msgspec.to_builtins(e), ensure_ascii=False)
 
 
-def _plain(e: Exception) -> str:
+def _plain_words(e: Exception) -> str:
     text = str(e)
     if isinstance(e, (ValueError, TypeError)) or "malformed" in text or "not a database" in text:
         return "damaged, or not a journal"

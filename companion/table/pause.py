@@ -55,7 +55,7 @@ class Pause(msgspec.Struct, frozen=True):
         return waits or verdict.verdict in (ILLEGAL, UNCLEAR) or bool(verdict.undo)
 
 
-def resumed(events: Sequence[Event]) -> Pause | None:
+def resumed_pause(events: Sequence[Event]) -> Pause | None:
     """The pause that a journal's game comes out of; None for a game that has not begun or has just
     been played."""
     moved = any(e.kind == "action" for e in events)

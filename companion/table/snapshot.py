@@ -45,7 +45,7 @@ class Published(Protocol):
     told: dict[int, tuple[Line, dict[str, Any]]]
 
 
-def snapshot(table: Published) -> dict[str, Any]:
+def table_snapshot(table: Published) -> dict[str, Any]:
     """The caller holds the table's lock."""
     state, verdict, outcome = table.state, table.verdict, table.state.outcome()
     seats = {s.id: s for s in table.game.seats}
@@ -75,13 +75,13 @@ def snapshot(table: Published) -> dict[str, Any]:
             "back": [pack(t) for t in verdict.back],
             "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
             "todo": [pack(t) for t in verdict.todo],
-            "sites": _sites(table),
+            "sites": _concerned_sites(table),
             "wrong": {s: list(c) for s, c in verdict.wrong.items()},
         },
-        "question": _question(table),
+        "question": _question_data(table),
         "decision": pack(state.decision()),
         "moves": [
-            _move(table, line, line.event in pictured) for line in table.lines if line.action
+            _move_data(table, line, line.event in pictured) for line in table.lines if line.action
         ],
         "undone": [
             {"seat": str(line.action).split(":")[0], "text": line.action}
@@ -91,14 +91,14 @@ def snapshot(table: Published) -> dict[str, Any]:
         "start": table.lines[0].event,
         "opening": table.lines[0].state.scores(),
         "opening_standing": table.lines[0].state.standing(),
-        "pause": _pause(table),
+        "pause": _pause_data(table),
         "trouble": pack(table.trouble),
         "camera": dict(table.camera),
         "machine": [pack(t) for t in table.machine],
     }
 
 
-def _sites(table: Published) -> list[str]:
+def _concerned_sites(table: Published) -> list[str]:
     """The places that the verdict is about: what lies wrong, or what its actions changed"""
     verdict, count = table.verdict, len(table.verdict.actions)
     if verdict.wrong or verdict.verdict == ILLEGAL or not 0 < count < len(table.lines):
@@ -107,52 +107,52 @@ def _sites(table: Published) -> list[str]:
     return [s for s in dict.fromkeys([*before, *after]) if before.get(s, ()) != after.get(s, ())]
 
 
-def _move(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
+def _move_data(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
     """words: the people's own doing in sentences, the passes that nobody said first. Worked out
     once for each line: scores of hundreds of moves take their time."""
     kept = table.told.get(line.event)
     if kept is None or kept[0] is not line:
-        kept = table.told[line.event] = line, _told(line)
+        kept = table.told[line.event] = line, _line_data(line)
     return {**kept[1], "pictures": pictured}
 
 
-def doing(state: State) -> list[Any]:
+def packed_doing(state: State) -> list[Any]:
     """What hands did in the action that led to a state, sentence by sentence, packed"""
     return [pack(step.text) for step in state.steps if step.by_hand]
 
 
-def _told(line: Line) -> dict[str, Any]:
+def _line_data(line: Line) -> dict[str, Any]:
     return {
         "event": line.event,
         "seat": str(line.action).split(":")[0],
         "text": line.action,
-        "words": doing(line.state),
+        "words": packed_doing(line.state),
         "scores": line.state.scores(),
         "standing": line.state.standing(),
     }
 
 
-def _question(table: Published) -> dict[str, Any] | None:
+def _question_data(table: Published) -> dict[str, Any] | None:
     q = table.question
     if q is None:
         return None
     return {
         "id": table.question_id,
-        "seat": q.seat or _concerned(table),
+        "seat": q.seat or _concerned_seat(table),
         "text": pack(q.text),
         "sites": list(q.sites),
         "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers],
     }
 
 
-def _concerned(table: Published) -> str | None:
+def _concerned_seat(table: Published) -> str | None:
     """Whom a question is for that is put to nobody by name: who did what is asked about, else whose
     turn it is."""
     did = [a.seat for a in table.verdict.actions if a.seat in table.state.seats]
     return did[0] if did else table.state.turn
 
 
-def _pause(table: Published) -> dict[str, Any] | None:
+def _pause_data(table: Published) -> dict[str, Any] | None:
     pause = table.pause
     if pause is None:
         return None
@@ -167,7 +167,7 @@ def _pause(table: Published) -> dict[str, Any] | None:
     return {"since": pause.since, "differs": differs}
 
 
-def result(state: State, moves: int, names: Mapping[str, str]) -> str:
+def result_json(state: State, moves: int, names: Mapping[str, str]) -> str:
     """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly;
     "" while it is played.
     names: what people sat down as, seat -> name."""

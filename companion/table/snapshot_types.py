@@ -1,4 +1,4 @@
-"""What a table publishes, as types: the form of `snapshot()` once it is JSON.
+"""What a table publishes, as types: the form of `table_snapshot()` once it is JSON.
 
 The page's JavaScript is checked against them: `python -m devtools.javascript_types` writes them out
 as TypeScript.

@@ -30,10 +30,10 @@ from companion.explain.verdict import (
     mend_text,
 )
 from companion.explain.wording import decision_question, todos_of
-from companion.table.journal import BadJournal, Journal, Line, fold, state_hash
-from companion.table.pause import Pause, resumed
+from companion.table.journal import BadJournal, Journal, Line, fold_events, state_hash
+from companion.table.pause import Pause, resumed_pause
 from companion.table.persistent_misreads import PersistentMisreads
-from companion.table.snapshot import result, snapshot
+from companion.table.snapshot import result_json, table_snapshot
 from engine import Action, BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
@@ -103,12 +103,12 @@ class Table:
         self._asked = 0
         self.question: Question | None = None
         events = self.journal.events()
-        self.pause: Pause | None = resumed(events)
+        self.pause: Pause | None = resumed_pause(events)
         self._undone: list[
             list[Line]
         ] = []  # what was taken back since the last doing, to be done again; the last first
         if events:
-            self._lines = fold(events, plan, name=self.journal.path, undone=self._undone)
+            self._lines = fold_events(events, plan, name=self.journal.path, undone=self._undone)
             if not self._lines:
                 raise BadJournal(f"{self.journal.path}: no game in it")
             self._seen, self._excused = (
@@ -303,7 +303,7 @@ class Table:
     def _excuse(self, misread: Layout) -> None:
         """What is taken for misread from now on, through a power cut too. Raises BadJournal."""
         if misread != self._excused:
-            self._write([], {"misread": _plain(misread)})
+            self._write([], {"misread": _plain_layout(misread)})
             self._excused = misread
 
     def _write(
@@ -336,7 +336,8 @@ class Table:
         if seen is None:
             seen = self._behind(self.state.layout(), state)
         ids = self._write(
-            entries, {"seen": _plain(seen), "result": self._result(state, lines, len(actions))}
+            entries,
+            {"seen": _plain_layout(seen), "result": self._result(state, lines, len(actions))},
         )
         self.trouble = self.pause = None
         if undo or actions:
@@ -580,7 +581,10 @@ class Table:
             seen = self._behind(self.state.layout(), state)
             ids = self._write(
                 entries,
-                {"seen": _plain(seen), "result": self._result(state, [*self._lines, *again])},
+                {
+                    "seen": _plain_layout(seen),
+                    "result": self._result(state, [*self._lines, *again]),
+                },
             )
             self._undone = self._undone[:-1]
             self._lines = self._lines + [
@@ -650,7 +654,7 @@ class Table:
         names: Mapping[str, str] | None = None,
     ) -> str:
         moves = sum(line.action is not None for line in lines) + more
-        return result(state, moves, self.settings.get("names", {}) if names is None else names)
+        return result_json(state, moves, self.settings.get("names", {}) if names is None else names)
 
     # Who follows it
 
@@ -685,10 +689,10 @@ class Table:
     def snapshot(self) -> dict[str, Any]:
         """All a page shows, as plain JSON data; the form is in docs/reference/companion.md."""
         with self._lock:
-            return snapshot(self)
+            return table_snapshot(self)
 
 
-def _plain(contents: Layout) -> str:
+def _plain_layout(contents: Layout) -> str:
     return json.dumps({s: list(c) for s, c in contents.items()})
 
 

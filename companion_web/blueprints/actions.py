@@ -10,7 +10,7 @@ from flask import Blueprint, Response, jsonify, request
 
 from companion.explain.sentences import sentence_of
 from companion.table.journal import Line
-from companion.table.snapshot import doing
+from companion.table.snapshot import packed_doing
 from companion_web.access import Viewer
 from companion_web.context import acting_for, seated_viewer, web
 from companion_web.errors import Problem
@@ -65,7 +65,7 @@ def declare() -> Response:
         asks.add(other)
     if not who.host and (asks := asks - set(who.seats)):
         said, last = str(action), table.lines[-1].event
-        words = _words(actions) if passed else doing(table.state.apply(action))
+        words = _words(actions) if passed else packed_doing(table.state.apply(action))
         return _offered(
             who,
             action.seat,

@@ -15,8 +15,8 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify
 
-from companion.table.chronicle import chronicle
-from companion.table.journal import BadJournal, Journal, Line, fold
+from companion.table.chronicle import game_chronicle
+from companion.table.journal import BadJournal, Journal, Line, fold_events
 from companion_web import catalogue
 from companion_web.context import require_host, viewer, web
 from companion_web.errors import Problem
@@ -54,7 +54,7 @@ def record() -> Response:
         k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")
     }
     return download(
-        jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}),
+        jsonify({"table": web().settings.name, **shown, "chronicle": game_chronicle(web().table)}),
         "nilometer.json",
     )
 
@@ -76,7 +76,7 @@ def kept_game(name: str) -> Response:
         raise Problem(404, "there is no such game")
     try:
         with contextlib.closing(Journal(folder / file, readonly=True)) as journal:
-            lines = fold(journal.events(), check=False, name=file)
+            lines = fold_events(journal.events(), check=False, name=file)
             return _page(lines, {"names": found["names"]}, journal, name)
     except BadJournal:
         raise Problem(404, "there is no such game") from None
@@ -122,7 +122,7 @@ def journal() -> Response:
 def told() -> Response:
     """How long it took, the greatest gains, the longest wars."""
     _over_or_host()
-    return jsonify(chronicle(web().table))
+    return jsonify(game_chronicle(web().table))
 
 
 @bp.get("/games")

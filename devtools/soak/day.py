@@ -40,7 +40,7 @@ from companion.simulate.players import Players
 from companion.table.journal import Journal
 from companion.table.table import Table
 from devtools import load
-from devtools.bench_rest import reached
+from devtools.bench_rest import with_arm
 from devtools.load import Crowd
 from engine import State
 from hardware.camera import Camera
@@ -133,7 +133,9 @@ class Served:
         """A hand comes, and the board shows the scene when it has gone."""
         before, start = self.camera.scene, self.now
         for k in range(4):
-            self.camera.show(reached(before if k < 2 and before.shape == scene.shape else scene, k))
+            self.camera.show(
+                with_arm(before if k < 2 and before.shape == scene.shape else scene, k)
+            )
             self.until(start + HAND * (k + 1) / 4)
         self.camera.show(scene)
 
@@ -155,7 +157,7 @@ class Served:
         return engine.game(self.specimen.game).load(data, self.specimen.rules_plan)
 
 
-def serve(pipe: Connection, folder: str, journal: str, state: dict[str, Any]) -> None:
+def serve_day(pipe: Connection, folder: str, journal: str, state: dict[str, Any]) -> None:
     """Obeys (what, argument) until the pipe's end; every answer is how things stand."""
     served = Served(folder, journal, state)
     pipe.send(served.stands())
@@ -193,7 +195,7 @@ class Day:
         with tempfile.TemporaryDirectory(prefix="day-") as folder:
             journal = str(Path(folder) / "game.journal")
             process = multiprocessing.get_context("spawn").Process(
-                target=serve,
+                target=serve_day,
                 daemon=True,
                 args=(theirs, str(self.folder), journal, self.state.to_json()),
             )
@@ -220,13 +222,13 @@ class Day:
         self.out.hours = (minute + 1) / 60
         crowd.until(2**60, 0.0)
         with contextlib.suppress(OSError, http.client.HTTPException):
-            load._get("127.0.0.1", self.stands["port"], PAGES[minute % len(PAGES)])
+            load._get_page("127.0.0.1", self.stands["port"], PAGES[minute % len(PAGES)])
             self.out.pages += 1
         self.memory.append((self.out.hours, self.stands["megabytes"]))
         self.out.looks, self.out.faults = self.stands["looks"], self.stands["faults"]
         if (minute + 1) % 60 == 0:
             self.out.megabytes.append(round(self.stands["megabytes"], 1))
-            self.out.slope = slope(self.memory)
+            self.out.slope = memory_slope(self.memory)
             self.tell(
                 f"{self.out.hours:5.1f} h  {self.out.looks} looks  {self.out.doings} doings  "
                 f"{self.stands['megabytes']:.1f} MB  slope {self.out.slope:+.2f} MB/h"
@@ -257,7 +259,7 @@ class Day:
         return self.game.setup(seats, (), self.specimen.rules_plan)
 
 
-def slope(memory: Sequence[tuple[float, float]]) -> float:
+def memory_slope(memory: Sequence[tuple[float, float]]) -> float:
     """MB an hour after the first, of (hours, MB)"""
     later = np.array([m for m in memory if m[0] > 1.0] or memory)
     hours, size = later.T

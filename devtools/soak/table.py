@@ -179,7 +179,7 @@ class Obedient:
         }
 
 
-def serve(
+def serve_table(
     pipe: Connection, game: str, seats: list[str], path: str, club: Club | None, seed: int
 ) -> None:
     """Obeys (what, argument) until "end" or the pipe's; every answer is how things stand."""

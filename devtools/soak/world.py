@@ -20,7 +20,7 @@ import engine
 from companion.runtime.config import Club
 from companion.runtime.hall import Hall
 from companion.simulate.players import Players, looks_alike
-from companion.table.journal import Journal, fold
+from companion.table.journal import Journal, fold_events
 from devtools.soak import table as side
 from engine import Action, State
 
@@ -154,7 +154,7 @@ class World:
         self.pipe, theirs = multiprocessing.Pipe()
         spawn = multiprocessing.get_context("spawn")
         self.process = spawn.Process(
-            target=side.serve,
+            target=side.serve_table,
             daemon=True,
             args=(
                 theirs,
@@ -299,7 +299,7 @@ class World:
         self.pipe.send(("end", None))
         self.process.join(10)
         journal = Journal(path, readonly=True)
-        lines = fold(journal.events(), self.game.plan(), name=str(path))
+        lines = fold_events(journal.events(), self.game.plan(), name=str(path))
         journal.close()
         self.out.events += len(lines)
         if not looks_alike(lines[-1].state, self.truth):
@@ -314,7 +314,9 @@ class World:
         assert self.club is not None
         self._ask("stands")
         journal = Journal(self.path, readonly=True)
-        want = sum(line.action is not None for line in fold(journal.events(), self.game.plan()))
+        want = sum(
+            line.action is not None for line in fold_events(journal.events(), self.game.plan())
+        )
         journal.close()
         hall = Hall(self.club)
         hall.start()

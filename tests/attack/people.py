@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from companion.table.journal import Journal
-from devtools.load import measure
+from devtools.load import measure_load
 from tests.attack.table import PIN, RunningTable
 
 CHANGE_MS = 300.0  # issue 26
@@ -106,7 +106,7 @@ def rubbish(table: RunningTable) -> Iterator[Finding]:
 
 def crowd(table: RunningTable) -> Iterator[Finding]:
     """A hundred phones follow; twenty changes are timed till the last one has them."""
-    figures = measure(f"http://127.0.0.1:{table.port}/", PIN, 100, 20)
+    figures = measure_load(f"http://127.0.0.1:{table.port}/", PIN, 100, 20)
     yield (
         (
             f"{figures.followed} of 100 phones follow; a change is on all in "

@@ -20,7 +20,7 @@ import cli.commands.watch as watch_
 import engine
 from calibration.copy import game_plan
 from companion.runtime.copies import Specimen
-from companion.table.journal import Journal, fold
+from companion.table.journal import Journal, fold_events
 from companion.table.table import Table
 from tests.conftest import PHOTOS
 from vision.storage.photo_file import BadPhoto, load_photo
@@ -344,7 +344,7 @@ def test_two_tables_on_one_journal(nilometer, table, tmp_path):
     first.close()
     again = Journal(tmp_path / "game.journal")
     again.keep_to_oneself()
-    assert fold(again.events())[-1].state == state
+    assert fold_events(again.events())[-1].state == state
     again.close()
 
 

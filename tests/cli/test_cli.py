@@ -209,7 +209,7 @@ def test_doctor_says_of_a_lens_what_applies_to_it(tmp_path, monkeypatch):
     monkeypatch.setattr(type(config), "open_camera", lambda self: nullcontext(made))
 
     def advice():
-        return next(c.do for c in doctor_.camera(config) if c.what == "focus")
+        return next(c.do for c in doctor_.check_camera(config) if c.what == "focus")
 
     assert advice().startswith("turn the lens")
     made.focuses, made.focus = True, 1.8
@@ -227,7 +227,7 @@ def test_doctor_tells_a_weak_power_supply(monkeypatch):
         (0xE0008, "wrong", "too hot"),
     ):
         monkeypatch.setattr(doctor_, "read_throttled", lambda bits=bits: bits)
-        found = list(doctor_.power(None))
+        found = list(doctor_.check_power(None))
         assert [c.how for c in found] == [how] * (bits is not None) and all(
             words in c.do for c in found
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cli.commands.read import _table
+from cli.commands.read import _text_table
 
 
 def test_a_site_with_something_foreign_on_it_is_not_left_without_words():
-    said = _table(
+    said = _text_table(
         {
             "photo": "1.jpg",
             "layout": {},

@@ -203,7 +203,7 @@ def test_a_port_that_is_taken_leaves_the_page_on_the_next(tmp_path, monkeypatch)
         found = Rescue(
             str(tmp_path / "none.toml"), Fault("127.0.0.1: another program serves there")
         )
-        server = rescue._served(
+        server = rescue._serve_rescue(
             create_rescue_app(found, companion_web.Settings()),
             Web(host="127.0.0.1", port=port),
             tmp_path,

@@ -10,7 +10,7 @@ import pytest
 
 import companion_web
 import engine
-from companion.runtime.club import summary
+from companion.runtime.club import table_summary
 from companion.table.journal import Journal
 from companion.table.table import Table
 from companion_web.access import Viewer
@@ -264,4 +264,4 @@ def test_the_host_sees_no_points_while_they_are_hidden_and_may_still_keep_the_ga
 
 
 def test_the_club_is_told_no_points_either(table):
-    assert summary(table.snapshot(), "x", "")["scores"] == {}
+    assert table_summary(table.snapshot(), "x", "")["scores"] == {}

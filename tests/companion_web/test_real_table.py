@@ -6,7 +6,7 @@ import pytest
 
 import companion_web
 import engine
-from companion.printing.board_drawing import drawn
+from companion.printing.board_drawing import board_drawing
 from companion.table.table import Table
 from engine.script import run
 
@@ -146,5 +146,5 @@ def test_pieces_on_a_phone_are_no_specks(game):
     from vision.plan import load_plan
 
     plan = load_plan(str(resources.files(f"engine.{game}").joinpath("plan.toml")))
-    for site in drawn(game, plan)["sites"].values():
+    for site in board_drawing(game, plan)["sites"].values():
         assert 1 <= site.get("scale", 1) <= 3

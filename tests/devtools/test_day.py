@@ -8,7 +8,7 @@ import pytest
 
 import engine
 from companion.runtime.config import Config
-from devtools.soak.day import Day, Served, slope
+from devtools.soak.day import Day, Served, memory_slope
 from vision.storage.photo_file import load_photo
 
 pytestmark = pytest.mark.xdist_group("filmed")
@@ -34,7 +34,7 @@ def test_memory_that_grows_is_told(grows):
     rng = np.random.default_rng(1)
     hours = np.arange(1, 24 * 60) / 60
     memory = [(h, 150 + 40 * min(h, 1.0) + grows * h + rng.normal(0, 2)) for h in hours]
-    assert abs(slope(memory) - grows) < 0.1, "the first hour does not count"
+    assert abs(memory_slope(memory) - grows) < 0.1, "the first hour does not count"
 
 
 def test_what_the_table_had_not_found_is_counted_and_told_it(monkeypatch):

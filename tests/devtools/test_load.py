@@ -5,7 +5,7 @@ import json
 import pytest
 
 import companion_web
-from devtools.load import CannotMeasure, main, measure
+from devtools.load import CannotMeasure, main, measure_load
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def server(make_app, table):
 
 
 def test_it_measures(server, table):
-    figures = measure(server.url, "12345678", phones=20, changes=6)
+    figures = measure_load(server.url, "12345678", phones=20, changes=6)
     assert figures.followed == 20 and figures.refused == (503, "10")
     assert 0 < figures.change_median_ms < 1000 and 0 < figures.page_median_ms < 1000
     assert companion_web.web_of(server.app).joining and table.heard == [], "the game was left alone"
@@ -32,6 +32,6 @@ def test_it_prints_what_it_measured(server, capsys):
 def test_more_phones_than_there_is_room_for_is_not_fine(server, capsys):
     companion_web.web_of(server.app).streams.most = 2
     with pytest.raises(CannotMeasure):
-        measure("http://127.0.0.1:9/", "1", phones=1)
+        measure_load("http://127.0.0.1:9/", "1", phones=1)
     with pytest.raises(CannotMeasure, match="PIN"):
-        measure(server.url, "wrong")
+        measure_load(server.url, "wrong")

@@ -4,11 +4,11 @@ when they are made."""
 import cv2
 import numpy as np
 
-from devtools.pictures import ACROSS, pictures
+from devtools.pictures import ACROSS, all_pictures
 
 
 def test_the_board_with_and_without_the_hand():
-    made = pictures(None)
+    made = all_pictures(None)
     (plain, first), (hand, second) = next(made), next(made)
     made.close()
     assert (plain, hand) == ("from-above.jpg", "table.jpg")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from companion.runtime.config import Config
-from devtools.selftest import conduct, items
+from devtools.selftest import conduct_items, table_items
 from hardware.panel import SIGNALS, Panel
 
 PINS = {"lamp": 17, "buzzer": 18, "undo": 6}
@@ -21,8 +21,8 @@ def gone_through(tmp_path, hands, answers="y"):
     def sleep(seconds):
         now[0] += seconds
 
-    wrong = conduct(
-        items(Config("c", camera={"kind": "usb"}, pins=PINS), eye, panel),
+    wrong = conduct_items(
+        table_items(Config("c", camera={"kind": "usb"}, pins=PINS), eye, panel),
         tmp_path / "r.jsonl",
         lambda told: hands(told, eye, factory),
         lambda words: answers,

@@ -153,18 +153,18 @@ def test_one_foreign_thing_is_asked_about_and_several_are_told_of():
 
 
 def test_what_is_explained_is_same_moved_or_unfinished():
-    assert rules.explained(Scene().situation()).verdict == "same"
-    assert rules.explained(Scene().situation(seen={"C2": ()})).verdict == "moved"
+    assert rules.all_explained(Scene().situation()).verdict == "same"
+    assert rules.all_explained(Scene().situation(seen={"C2": ()})).verdict == "moved"
     scene = Scene(seen={"C2": ("market",)})
-    found = rules.explained(scene.situation(scene.done("bull: tile green C2")))
+    found = rules.all_explained(scene.situation(scene.done("bull: tile green C2")))
     assert found.verdict == "moved" and found.state.layout()["C2"] == ("market",)
     late = Scene(seen={})
-    found = rules.explained(late.situation(late.done("bull: tile green C2")))
+    found = rules.all_explained(late.situation(late.done("bull: tile green C2")))
     assert found.verdict == "unfinished" and found.todo[0].sites == ("C2",)
 
 
 def test_the_last_rule_always_speaks():
-    assert rules.RULES[-1] is rules.explained
+    assert rules.RULES[-1] is rules.all_explained
 
 
 def test_a_hypothesis_does_not_change():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import engine
-from companion.printing.board_drawing import Drawing, drawn, shape, spots
+from companion.printing.board_drawing import Drawing, board_drawing, drawn_shape, free_spots
 from engine.game import Statement
 from vision.plan import BadPlan, load_plan
 
@@ -25,7 +25,7 @@ def plan_of(game):
 @pytest.mark.parametrize("game", FOLDERS)
 def test_every_site_and_kind_is_drawn(game):
     plan = plan_of(game)
-    made = drawn(game, plan)
+    made = board_drawing(game, plan)
     assert set(made["sites"]) == set(plan.sites) and set(made["pieces"]) == set(plan.pieces)
     assert all(piece["shapes"] and piece["name"]["t"] for piece in made["pieces"].values())
     assert all(
@@ -47,7 +47,7 @@ def test_what_a_turned_card_may_show_is_drawn_on_its_buttons():
         ],
     )
     choices = state.apply(state.parse("red: ebb L4.1")).decision().choices
-    faces = drawn("nile", plan_of("nile"))["faces"]
+    faces = board_drawing("nile", plan_of("nile"))["faces"]
     assert len(choices) == 14 and all(faces[c.picture]["shapes"] for c in choices)
     assert len({json.dumps(f["shapes"]) for f in faces.values()}) == 14
 
@@ -65,7 +65,7 @@ def test_what_a_turned_card_may_show_is_drawn_on_its_buttons():
     ],
 )
 def test_a_piece_is_the_seats_that_its_name_says(game, kind, seat):
-    assert drawn(game, plan_of(game))["pieces"][kind]["seat"] == seat
+    assert board_drawing(game, plan_of(game))["pieces"][kind]["seat"] == seat
 
 
 @pytest.mark.parametrize("game", FOLDERS)
@@ -73,7 +73,7 @@ def test_loose_pieces_lie_inside_their_site(game):
     for site in plan_of(game).site:
         if site.reads == "cluster":
             box = np.array(site.outline)
-            at = np.array(spots(site.outline, 12.0))
+            at = np.array(free_spots(site.outline, 12.0))
             assert len(at) and (at >= box.min(0)).all() and (at <= box.max(0)).all(), site.id
             assert len({tuple(p) for p in at}) == len(at)
 
@@ -81,7 +81,7 @@ def test_loose_pieces_lie_inside_their_site(game):
 def test_spots_of_a_crooked_cell_are_inside_it():
     """An L: the middle of its box is outside."""
     outline = [(0, 0), (100, 0), (100, 30), (30, 30), (30, 100), (0, 100)]
-    for x, y in spots(outline, 15):
+    for x, y in free_spots(outline, 15):
         assert (0 <= x <= 100 and 0 <= y <= 30) or (0 <= x <= 30 and 0 <= y <= 100)
 
 
@@ -90,7 +90,7 @@ def test_a_plan_without_drawings_of_its_own_gets_letters(tmp_path):
         'game = "checkers"\nsize = [20, 20]\n[[piece]]\nkind = "man"\nsize = 8\n'
         '[[site]]\nid = "a1"\noutline = [[0, 0], [10, 0], [10, 10], [0, 10]]\n'
     )
-    made = drawn("checkers", load_plan(tmp_path / "plan.toml"))
+    made = board_drawing("checkers", load_plan(tmp_path / "plan.toml"))
     assert (
         made["board"]
         and made["pieces"]["man"]["shapes"]
@@ -110,8 +110,8 @@ def test_a_copys_own_plan_is_drawn_and_a_broken_one_refused(tmp_path):
 
 def test_texts_of_drawings_are_text():
     assert (
-        shape({"p": "text", "at": [1, 2], "text": "<b>", "size": 3, "turn": 0, "fill": "#000000"})[
-            "t"
-        ]
+        drawn_shape(
+            {"p": "text", "at": [1, 2], "text": "<b>", "size": 3, "turn": 0, "fill": "#000000"}
+        )["t"]
         == "<b>"
     )

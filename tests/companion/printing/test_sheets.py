@@ -22,7 +22,7 @@ from companion.printing.sheets import (
     PAPERS,
     board_sheets,
     cut_outs,
-    document,
+    print_document,
 )
 from companion.simulate import art_for, plan_of
 from vision.plan import parse_plan
@@ -39,7 +39,7 @@ def streams(pdf: bytes) -> list[str]:
 
 def sheets(game, **more):
     plan, _ = plan_of(game, None)
-    return plan, document(plan, art_for(plan), game, **more)
+    return plan, print_document(plan, art_for(plan), game, **more)
 
 
 def test_the_file_is_well_formed():
@@ -163,7 +163,7 @@ def test_board_sheets_cover_the_board_and_overlap(size):
 
 def test_american_paper_holds_all_that_is_printed():
     plan, _ = plan_of("ur", None)
-    pdf = document(plan, art_for(plan), "Ur", paper=PAPERS["letter"])
+    pdf = print_document(plan, art_for(plan), "Ur", paper=PAPERS["letter"])
     assert {tuple(sorted((page.width, page.height))) for page in pdf.pages} == {(215.9, 279.4)}
 
 
@@ -223,7 +223,7 @@ def test_a_plan_without_drawings_prints_too():
             "site": [{"id": "a1", "outline": [[0, 0], [20, 0], [20, 20], [0, 20]]}],
         }
     )
-    pdf = document(plan, art_for(plan), "Letters")
+    pdf = print_document(plan, art_for(plan), "Letters")
     assert len(pdf.pages) == 3 and "(Q) Tj" in " ".join(streams(pdf.to_bytes()))
 
 

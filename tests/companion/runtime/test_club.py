@@ -15,7 +15,7 @@ import paho.mqtt.client as mqtt
 import pytest
 
 import engine
-from companion.runtime.club import Publisher, client, summary, topic_name
+from companion.runtime.club import Publisher, mqtt_client, table_summary, topic_name
 from companion.runtime.config import Club
 from companion.runtime.hall import Hall
 from companion.table.table import Table
@@ -102,7 +102,7 @@ class Ear:
 
     def __init__(self, club):
         self.said, self.retained = {}, {}
-        self.client = client(club, "ear")
+        self.client = mqtt_client(club, "ear")
         self.client.on_connect = lambda c, *_: c.subscribe("#", 1)
         self.client.on_message = self._heard
 
@@ -315,7 +315,7 @@ def test_what_tables_say_fits(game):
     found = engine.game(game)
     table = Table(found.setup([s.id for s in found.seats[: found.players[1]]]))
     hall = Hall(Club("localhost"))
-    said = summary(table.snapshot(), "Kitchen table", "http://192.168.1.21:8080/")
+    said = table_summary(table.snapshot(), "Kitchen table", "http://192.168.1.21:8080/")
     heard(hall, "nilometer/kitchen/state", json.dumps(said).encode())
     [shown] = hall.tables()
     assert {k: shown[k] for k in said} == said
@@ -429,7 +429,7 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
         hall = started(Hall(club("hall")))
         started(Publisher(table, club("window", "window"), "Window"))
         until(lambda: hall.tables() and hall.tables()[0]["online"])
-        forged = client(club("door"), "forger")
+        forged = mqtt_client(club("door"), "forger")
         forged.connect("127.0.0.1", broker.port)
         forged.loop_start()
         until(forged.is_connected)
@@ -442,7 +442,7 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
             club("door", password="guess"),
             Club("127.0.0.1", broker.port, ca=str(tmp_path / "broker.pem")),
         ):
-            outside, reasons = client(wrong, "outside"), []
+            outside, reasons = mqtt_client(wrong, "outside"), []
             outside.on_connect = lambda c, u, f, reason, p, reasons=reasons: reasons.append(reason)
             outside.connect("127.0.0.1", broker.port)
             outside.loop_start()
@@ -460,9 +460,9 @@ def test_hidden_scores_stay_hidden(game):
         found.setup([s.id for s in found.seats[: found.players[0]]]),
         settings={"hidden_scores": True},
     )
-    assert summary(table.snapshot(), "T", "")["scores"] == {}
+    assert table_summary(table.snapshot(), "T", "")["scores"] == {}
     table.set(hidden_scores=False)
-    assert set(summary(table.snapshot(), "T", "")["scores"]) == set(table.state.seats)
+    assert set(table_summary(table.snapshot(), "T", "")["scores"]) == set(table.state.seats)
 
 
 def test_a_table_without_a_broker_starts_and_stops():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import engine
-from cli.commands.run import _buttons, open_panel
+from cli.commands.run import _connect_buttons, open_panel
 from companion.runtime.loop import Loop
 from companion.runtime.machine import watch_machine
 from companion.table.journal import BadJournal
@@ -84,7 +84,7 @@ def test_without_a_camera_the_lamp_says_so_and_goes_on_when_it_is_back(loop):
 
 def test_buttons_say_done_and_undo_and_outlive_a_full_disk(monkeypatch):
     table, panel = Table(engine.game("tigris").setup(["bull", "lion"])), Panel()
-    _buttons(panel, table)
+    _connect_buttons(panel, table)
     panel.press("undo")
     assert len(table.lines) == 1, "there is nothing to undo yet"
     table.declare("bull: leader black C2")
@@ -148,10 +148,10 @@ def test_what_the_machine_suffers_from_is_told_as_long_as_it_does():
 
 HANGING = """
 import sys, threading, time
-from companion.runtime.loop import leave
+from companion.runtime.loop import leave_process
 threading.Thread(target=time.sleep, args=(60,), daemon=sys.argv[1] == "daemon").start()
 print("said")
-sys.exit(leave(3))
+sys.exit(leave_process(3))
 """
 
 

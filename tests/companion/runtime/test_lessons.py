@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from companion.runtime import lessons
-from companion.runtime.lessons import Lessons, saying
+from companion.runtime.lessons import Lessons, surprise_of
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_view_is_kept_once_the_game_has_moved_on(seat):
 def test_views_that_disagree_are_not(seat):
     who, kept, look, place = seat
     evidence = look(unsure={"C5": [(("farm",), 0.99), ((), 0.01)]})
-    assert saying(who.table, evidence) is None
+    assert surprise_of(who.table, evidence) is None
     put(who, "C1", "temple")
     look(foreign=("A1",))
     put(who, "D1", "temple")
@@ -53,16 +53,16 @@ def test_views_that_disagree_are_not(seat):
 
 def test_what_is_read_with_doubt_teaches_and_says_more_than_what_is_sure(seat):
     who, kept, look, place = seat
-    sure = saying(who.table, look())
-    doubt = saying(who.table, look(unsure={"C5": [((), 0.6), (("farm",), 0.4)]}))
-    misread = saying(who.table, look(unsure={"C5": [(("farm",), 0.7), ((), 0.3)]}))
+    sure = surprise_of(who.table, look())
+    doubt = surprise_of(who.table, look(unsure={"C5": [((), 0.6), (("farm",), 0.4)]}))
+    misread = surprise_of(who.table, look(unsure={"C5": [(("farm",), 0.7), ((), 0.3)]}))
     assert 0 <= sure < doubt < misread
 
 
 def test_of_a_game_the_views_that_say_most_are_kept(seat, monkeypatch):
     who, kept, look, place = seat
     says = iter([3.0, 1.0, 4.0, 2.0, 0.5, 5.0, 0.1])
-    monkeypatch.setattr(lessons, "saying", lambda table, evidence: next(says))
+    monkeypatch.setattr(lessons, "surprise_of", lambda table, evidence: next(says))
     events = iter(range(1, 20))
     moved = SimpleNamespace(verdict=lessons.MOVED, undo=None)
     for n in range(7):

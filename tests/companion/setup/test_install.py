@@ -12,7 +12,15 @@ from click.testing import CliRunner
 
 from cli.commands import install as install_
 from companion.fault import Fault
-from companion.setup.install import AVAHI, CONFIG, STATE, Machine, install, texts, uninstall
+from companion.setup.install import (
+    AVAHI,
+    CONFIG,
+    STATE,
+    Machine,
+    file_texts,
+    install_service,
+    uninstall_service,
+)
 
 needs_systemd = pytest.mark.skipif(
     not shutil.which("systemd-analyze"), reason="needs systemd-analyze: apt-get install systemd"
@@ -59,52 +67,52 @@ def files(folder):
 
 
 def test_installed_twice_is_installed_once_and_undone_is_as_before(root, prefix):
-    install(Written(root), prefix)
+    install_service(Written(root), prefix)
     once = files(root)
     assert "host-name=nilometer" in once[AVAHI] and "kitchen" not in once[AVAHI]
     again = Written(root)
-    install(again, prefix)
+    install_service(again, prefix)
     assert files(root) == once and not [line for line in again.told if line.startswith("write")]
-    uninstall(Written(root))
+    uninstall_service(Written(root))
     left = files(root)
     assert left == BEFORE and not (root / "etc" / "nilometer").exists()
 
 
 def test_what_people_wrote_and_played_stays_unless_everything_is_to_go(root, prefix):
-    install(Written(root), prefix)
+    install_service(Written(root), prefix)
     (root / CONFIG).write_text('copy = "mine"\n')
     (root / STATE).mkdir(parents=True)
     (root / STATE / "game.journal").write_text("a game")
-    install(Written(root), prefix)
-    uninstall(Written(root))
+    install_service(Written(root), prefix)
+    uninstall_service(Written(root))
     assert files(root) == {**BEFORE, CONFIG: 'copy = "mine"\n', f"{STATE}/game.journal": "a game"}
-    uninstall(Written(root), everything=True)
+    uninstall_service(Written(root), everything=True)
     assert files(root) == BEFORE
 
 
 def test_a_dry_run_changes_nothing(root, prefix):
     machine = Written(root, dry=True)
-    install(machine, prefix)
+    install_service(machine, prefix)
     assert files(root) == BEFORE and any("nilometer.service" in line for line in machine.told)
 
 
 def test_without_program_or_rights_it_says_so(root, tmp_path, monkeypatch):
     with pytest.raises(Fault, match="make install"):
-        install(Written(root), tmp_path / "none")
+        install_service(Written(root), tmp_path / "none")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(Fault, match="sudo"):
-        install(Machine("/", tell=lambda line: None), tmp_path)
+        install_service(Machine("/", tell=lambda line: None), tmp_path)
 
 
 @pytest.mark.skipif(
     not shutil.which("systemd-sysusers"), reason="needs systemd-sysusers: apt-get install systemd"
 )
 def test_systemds_own_tools_make_the_user_and_enable_the_service(root, prefix):
-    install(Machine(root, tell=lambda line: None), prefix)
+    install_service(Machine(root, tell=lambda line: None), prefix)
     assert re.search(r"^nilometer:.*:/var/lib/nilometer:", (root / "etc/passwd").read_text(), re.M)
     assert re.search(r"^video:.*nilometer", (root / "etc/group").read_text(), re.M)
     assert (root / "etc/systemd/system/multi-user.target.wants/nilometer.service").is_symlink()
-    uninstall(Machine(root, tell=lambda line: None))
+    uninstall_service(Machine(root, tell=lambda line: None))
     assert "nilometer" not in (root / "etc/passwd").read_text()
     assert not list((root / "etc/systemd").rglob("nilometer.service"))
 
@@ -112,7 +120,7 @@ def test_systemds_own_tools_make_the_user_and_enable_the_service(root, prefix):
 @pytest.fixture
 def unit(tmp_path, prefix):
     path = tmp_path / "nilometer.service"
-    path.write_text(texts(prefix)["etc/systemd/system/nilometer.service"])
+    path.write_text(file_texts(prefix)["etc/systemd/system/nilometer.service"])
     return path
 
 
@@ -177,7 +185,7 @@ def test_the_address_is_told_with_a_qr_code_and_a_page_that_does_not_come_is_sai
 ):
     booted = SimpleNamespace(path=lambda name: root / name, booted=True, live=True)
     monkeypatch.setattr(install_, "Machine", lambda *_: booted)
-    monkeypatch.setattr(install_, "install", lambda machine: None)
+    monkeypatch.setattr(install_, "install_service", lambda machine: None)
     monkeypatch.setattr(install_, "PATIENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         (root / CONFIG).parent.mkdir(parents=True)

@@ -12,7 +12,7 @@ import pytest
 from calibration.copy import BadCopy, load_copy
 from calibration.fit import Report
 from calibration.framing import judge, sharpness_of
-from cli.first_start import Sight, set_up
+from cli.first_start import Sight, serve_set_up
 from companion.runtime.config import load_config
 from companion.runtime.lens import kept_focus, take_over_focus
 from companion.setup.sampler_layouts import EACH, FEWEST, sampler_layouts
@@ -462,7 +462,7 @@ def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):
     cv2.imwrite(str(folder / "a.png"), np.full((120, 160, 3), 90, np.uint8))
     threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
     assert (
-        set_up(
+        serve_set_up(
             tmp_path / "nilometer.toml", Web("127.0.0.1", 0), {"kind": "folder", "path": "pictures"}
         )
         is False
@@ -527,7 +527,7 @@ def test_a_folder_that_nobody_may_write_to_is_said_at_once(tmp_path, monkeypatch
 
     monkeypatch.setattr("tempfile.TemporaryFile", refused)
     with pytest.raises(Fault, match="nothing can be written there"):
-        set_up(tmp_path / "nilometer.toml", Web("127.0.0.1", 0))
+        serve_set_up(tmp_path / "nilometer.toml", Web("127.0.0.1", 0))
 
 
 def test_the_picture_of_the_camera_chosen_is_seen(tmp_path):

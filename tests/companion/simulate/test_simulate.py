@@ -17,15 +17,15 @@ from companion.simulate import (
     Conditions,
     Director,
     Tabletop,
+    art_edition,
     art_for,
-    edition,
+    full_samplers,
     make_copy,
     plan_of,
     random_layout,
-    samplers,
 )
-from companion.simulate.samples import spanned
-from companion.simulate.tabletop import _inside
+from companion.simulate.samples import spanned_sites
+from companion.simulate.tabletop import _is_inside
 from vision.geometry.occlusion import visible_counts
 from vision.plan import parse_plan
 
@@ -66,7 +66,7 @@ def lawful(plan, layout):
         assert contents and plan.sites[site]
         for kind in contents:
             if plan.pieces[kind].spans:
-                covered = spanned(plan, plan.sites[site], kind)
+                covered = spanned_sites(plan, plan.sites[site], kind)
                 assert len(covered) == 4 and all(
                     layout[c][0] == plan.pieces[kind].over for c in covered
                 )
@@ -86,7 +86,7 @@ def test_random_layouts_stay_within_the_box_and_the_rules_of_lying(game):
 def test_two_samplers_show_every_kind_in_sight(game):
     plan, art = setting(game)
     for seed in range(3):
-        made = samplers(plan, art.data["lie"], random.Random(seed))
+        made = full_samplers(plan, art.data["lie"], random.Random(seed))
         shown = sum((visible_counts(plan, layout) for layout in made), Counter())
         assert all(shown[p.kind] for p in plan.piece)
         # Twice, where boards and box have room: the nile's 76 kinds on 60 places of a board have
@@ -105,7 +105,7 @@ def test_what_there_is_one_of_lies_on_another_site_in_the_second_sampler(game, k
     for seed in range(6):
         first, second = (
             {s for s, c in made.items() if kind in c}
-            for made in samplers(plan, art.data["lie"], random.Random(seed))
+            for made in full_samplers(plan, art.data["lie"], random.Random(seed))
         )
         assert first and second and not first & second
 
@@ -207,7 +207,7 @@ def test_heaps_lie_side_by_side_inside_their_cell_off_its_spots():
     top.lay({"africa-2": heap, "africa-2.forest1": ["bare"]})
     cell = plan.sites["africa-2"].outlines[0]
     lying = [np.array(t.at) for t in top.scene().things if t.look != "bare"]
-    assert len(lying) == 9 and all(_inside(cell, at) for at in lying)
+    assert len(lying) == 9 and all(_is_inside(cell, at) for at in lying)
     apart = [np.hypot(*(a - b)) for n, a in enumerate(lying) for b in lying[:n]]
     assert min(apart) > 12.5
     spots = [s.centre for s in plan.site if s.of == "africa-2"]
@@ -348,12 +348,12 @@ def test_editions_draw_every_kind_and_keep_kinds_apart(game):
     plan, art = setting(game)
     seen = set()
     for number in range(1, 5):
-        other = edition(art, number)
+        other = art_edition(art, number)
         drawn = {p.kind: json.dumps(other.piece(p.kind)) for p in plan.piece}
         assert len(set(drawn.values())) == len(drawn)
         other.board(plan)
         seen.add(json.dumps(drawn))
-    assert len(seen) == 4 and edition(art, 0) is art
+    assert len(seen) == 4 and art_edition(art, 0) is art
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ import cv2
 import engine
 from companion.explain import reconcile
 from companion.explain.ranking import unexplained_sites
-from companion.runtime.beginning import scripted
+from companion.runtime.beginning import scripted_state
 from companion.runtime.copies import open_copy
 from companion.runtime.eye import Eye
 from companion.simulate import Conditions, Director
@@ -224,7 +224,7 @@ def main(arguments=None):
 
     name = script.parse(args.start.read_text(encoding="utf-8")).game
     specimen = open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "demo" / name)
-    state = scripted(args.start, specimen)
+    state = scripted_state(args.start, specimen)
     if args.again:
         return again(specimen, args.again)
     if args.since:

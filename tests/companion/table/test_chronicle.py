@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 import engine
-from companion.table.chronicle import chronicle
+from companion.table.chronicle import game_chronicle
 from companion.table.games import Shelf
 from companion.table.journal import Journal
 from companion.table.pause import LONG
@@ -32,7 +32,7 @@ def table_at(text, *acts, journal=None):
 
 
 def told(table):
-    return {str(Text(t["title"]["t"])): t for t in chronicle(table)["tables"]}
+    return {str(Text(t["title"]["t"])): t for t in game_chronicle(table)["tables"]}
 
 
 def test_a_war_is_told_with_both_sides_and_who_won():
@@ -47,7 +47,7 @@ def test_a_war_is_told_with_both_sides_and_who_won():
 
 def test_gains_are_told_with_the_move_that_made_them():
     table = table_at(WAR, "bull: tile green F5", "bull: commit 1", "lion: commit 0")
-    best = chronicle(table)["gains"][0]
+    best = game_chronicle(table)["gains"][0]
     assert (
         best["seat"] == "bull"
         and best["move"] == 3
@@ -89,13 +89,13 @@ def test_time_without_anybody_is_nobodys(tmp_path):
         for n, at in enumerate((0, 20, 80, 80 + LONG + 1), 1):
             db.execute("UPDATE event SET at = ? WHERE id = ?", (at, n))
     db.close()
-    evening = chronicle(table)
+    evening = game_chronicle(table)
     assert evening["played"] == 80 and evening["moves"] == 3
     assert {
         s["id"]: (s["moves"], s["seconds"], s["longest"], s["at"]) for s in evening["seats"]
     } == {"bull": (2, 80, 60, 2), "lion": (1, 0, 0, None)}
     table.undo(2)
-    assert chronicle(table)["undone"] == 1
+    assert game_chronicle(table)["undone"] == 1
 
 
 END = (

@@ -16,7 +16,7 @@ from companion.table.journal import (
     Count,
     Journal,
     begin_again,
-    salvage,
+    salvage_events,
     set_aside,
 )
 from companion.table.table import Table
@@ -88,7 +88,7 @@ def test_every_loss_is_noticed_and_what_is_left_is_a_beginning_of_the_game(table
             target.write_bytes(b"")
         else:
             target.unlink()
-        good, said = salvage(path)
+        good, said = salvage_events(path)
         assert texts(good) == truth[: len(good)] and said == len(truth)
         before = {
             p.name: p.read_bytes() for p in path.parent.iterdir() if not p.name.endswith("-shm")
@@ -126,7 +126,7 @@ def test_a_game_goes_on_from_the_last_good_event(table, tmp_path):
     with pytest.raises(BadJournal):
         Table(None, Journal(path))
     damaged = path.read_bytes()
-    good, said = salvage(path)
+    good, said = salvage_events(path)
     assert (len(good), said) == (40, EVENTS)
     aside = set_aside(path)
     begin_again(path, good)
@@ -140,7 +140,7 @@ def test_a_game_goes_on_from_the_last_good_event(table, tmp_path):
 def test_a_newer_journal_is_not_meddled_with(table, tmp_path):
     table.journal._db.execute("UPDATE meta SET value='99' WHERE key='version'")
     with pytest.raises(BadJournal, match="newer"):
-        salvage(tmp_path / "g.journal")
+        salvage_events(tmp_path / "g.journal")
 
 
 def test_a_whole_copy_while_it_is_played(table, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 
 import engine
 from calibration.files import write_whole
-from companion.table.journal import BadJournal, Journal, export, fold, state_hash
+from companion.table.journal import BadJournal, Journal, export_lines, fold_events, state_hash
 from companion.table.table import Gone, Refused, Table
 
 
@@ -35,7 +35,7 @@ def test_the_fold_is_the_live_state(tmp_path):
     path = tmp_path / "g.journal"
     table = Table(start(), Journal(path))
     play(table, 25)
-    lines = fold(Journal(path, readonly=True).events())
+    lines = fold_events(Journal(path, readonly=True).events())
     assert lines[-1].state == table.state
     again = Table(None, Journal(path))
     assert again.state == table.state and state_hash(again.state) == state_hash(table.state)
@@ -50,7 +50,7 @@ def test_undo_goes_back_to_any_event_and_is_journalled(tmp_path):
     table.undo(table.lines[3].event)
     assert table.state == states[3]
     play(table, 2, 99)
-    assert fold(table.journal.events())[-1].state == table.state
+    assert fold_events(table.journal.events())[-1].state == table.state
     with pytest.raises(Gone):
         table.undo(10_000)
 
@@ -97,7 +97,7 @@ def test_a_full_disk_loses_nothing_and_says_so(tmp_path):
     assert table.trouble is not None
     journal._db.execute("PRAGMA max_page_count=1000000")
     play(table, 1, 3)
-    assert table.trouble is None and fold(journal.events())[-1].state == table.state
+    assert table.trouble is None and fold_events(journal.events())[-1].state == table.state
 
 
 def test_damaged_newer_or_foreign_files_are_named(tmp_path):
@@ -129,7 +129,7 @@ def test_a_journal_cut_off_is_named(tmp_path):
     table.journal.close()
     path.write_bytes(path.read_bytes()[:6000])
     with pytest.raises(BadJournal, match="g.journal"):
-        fold(Journal(path, readonly=True).events())
+        fold_events(Journal(path, readonly=True).events())
 
 
 def test_bytes_altered_anywhere_are_a_bad_journal_or_none(tmp_path):
@@ -163,13 +163,13 @@ def test_an_altered_event_is_noticed(tmp_path):
     play(table, 4)
     table.journal._db.execute("UPDATE event SET hash='0' WHERE id=3")
     with pytest.raises(BadJournal, match="event 3"):
-        fold(table.journal.events())
+        fold_events(table.journal.events())
 
 
 def test_export_is_json_lines(tmp_path):
     table = Table(start(), Journal(tmp_path / "g.journal"))
     play(table, 3)
-    rows = [json.loads(line) for line in export(table.journal.events())]
+    rows = [json.loads(line) for line in export_lines(table.journal.events())]
     assert [r["kind"] for r in rows] == ["start", "action", "action", "action"]
 
 

@@ -68,6 +68,9 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
+LEARNING = ".learning.npz"  # in the copy: what the network learnt before calibrating was killed
+
+
 def calibrate(
     folder: str | Path,
     progress: Progress | None = None,
@@ -112,6 +115,7 @@ def calibrate(
                     steps,
                     processes != 1,
                     lambda part: tell("network", 0.3 + 0.5 * part),
+                    keep=copy.folder / LEARNING,
                 )
             except Unlearnt as e:
                 unlearnt = [
@@ -122,6 +126,7 @@ def calibrate(
                 ]
         reader.save(copy.model)
         copy.before.unlink(missing_ok=True)
+        (copy.folder / LEARNING).unlink(missing_ok=True)
         if trial is not None:
             tell("report", 0.8)
             raw = trial()

@@ -44,10 +44,11 @@ def add_learned_voice(
     steps: int = STEPS,
     beside: bool = True,
     progress: Callable[[float], None] | None = None,
+    keep: Path | None = None,
 ) -> None:
     """Teaches a network from the calibration photos and gives it to the reader, unless all its
     sites show pieces that stand upright.
-    beside: whether other processes may help. Raises Unlearnt."""
+    beside: whether other processes may help; keep: where what is learnt is kept on the way. Raises Unlearnt."""
     groups = group_sites(reader.plan, [s.layout for s in shots])
     if all(holds_upright(reader.plan, g) for g in groups):
         return
@@ -57,7 +58,7 @@ def add_learned_voice(
         shots.append(reconstruct_empty_board(reader.plan, shots))
     lesson = prepare_lesson(reader.plan, shots, lying)
     teach = teach_apart if beside else partial(teach_network, beside=False)
-    weights = teach(lesson, load_trunk_weights(), steps, progress=progress)
+    weights = teach(lesson, load_trunk_weights(), steps, progress=progress, keep=keep)
     learned = learned_reader(lesson, weights)
     learned.set_trust(*weigh_trust(lesson, learned))
     reader.learned = learned

@@ -17,6 +17,7 @@ from calibration.learned.network import total_loss
 from vision.learned.network import Weights
 
 DECAY, CLIP = 1e-4, 2.0
+PARTS = ("weights", "first", "second")
 Arrays = dict[str, jax.Array]
 
 
@@ -31,6 +32,19 @@ class Moments:
 
     def state(self) -> tuple[Arrays, Arrays, Arrays]:
         return self.weights, self.first, self.second
+
+    def freeze(self, name: str) -> Weights:
+        """All of it as arrays, their names beginning with `name`"""
+        out = {f"{name}/steps": np.array(self.steps)}
+        for part, arrays in zip(PARTS, self.state()):
+            out |= {f"{name}/{part}/{k}": np.asarray(v) for k, v in arrays.items()}
+        return out
+
+    def restore(self, name: str, kept: Weights) -> None:
+        """What `freeze` gave. Raises KeyError where something lacks."""
+        self.steps = int(kept[f"{name}/steps"])
+        for part, arrays in zip(PARTS, self.state()):
+            arrays |= {k: jnp.asarray(kept[f"{name}/{part}/{k}"]) for k in arrays}
 
 
 class MixedLearner:
@@ -66,6 +80,15 @@ class Learner(MixedLearner):
 
     def learn(self, batch: dict[str, np.ndarray], rate: float) -> float:
         return self.step(0, batch, rate)
+
+    def freeze(self) -> Weights:
+        """What `restore` needs to go on from here"""
+        return self.trunk.freeze("trunk") | self.classes[0].freeze("classes")
+
+    def restore(self, kept: Weights) -> None:
+        """Goes on where another was. Raises KeyError where something lacks."""
+        self.trunk.restore("trunk", kept)
+        self.classes[0].restore("classes", kept)
 
     def current(self) -> Weights:
         return self.trunk_weights() | {k: np.asarray(v) for k, v in self.classes[0].weights.items()}

@@ -7,12 +7,14 @@ import multiprocessing
 import queue as queues
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 
 import cv2
 import msgspec
 import numpy as np
 
 from calibration.learned.batch import Shapes
+from calibration.learned.checkpoint import EVERY, Checkpoint
 from calibration.learned.compose import Composer, Look, Truth
 from calibration.learned.cut_out import (
     FINE,
@@ -346,20 +348,29 @@ def teach_network(
     beside: bool = True,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
+    keep: Path | None = None,
 ) -> Weights:
     """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to
-    begin from; beside: whether another process makes the batches. The same on every machine of one
-    kind"""
+    begin from; beside: whether another process makes the batches; keep: where what is learnt is kept
+    on the way, and gone on from. The same on every machine of one kind"""
     from calibration.learned.learning import (
         Learner,
     )  # JAX takes a second and 200 MB, needed here only
 
     learner = Learner(initial_weights(lesson.shapes, seed, trunk))
-    batches = (batches_beside if beside else make_batches)(lesson, seed, steps)
-    for n, batch in enumerate(batches):
-        learner.learn(batch, learning_rate(n / steps, RATE))
+    checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
+    before, done = checkpoint.load_progress() if checkpoint is not None else None, 0
+    if before is not None:
+        done = before[0]
+        learner.restore(before[1])
+    # other batches than the first so many
+    batches = (batches_beside if beside else make_batches)(lesson, seed + done, steps - done)
+    for n, batch in enumerate(batches, done + 1):
+        learner.learn(batch, learning_rate((n - 1) / steps, RATE))
+        if checkpoint is not None and n % EVERY == 0:
+            checkpoint.save_progress(n, learner.freeze())
         if progress is not None:
-            progress((n + 1) / steps)
+            progress(n / steps)
     return learner.current()
 
 
@@ -369,13 +380,16 @@ def teach_apart(
     steps: int,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
+    keep: Path | None = None,
 ) -> Weights:
     """The same in a process of its own, so that JAX and its memory are gone afterwards. Raises
     Unlearnt."""
     context = multiprocessing.get_context("spawn")
     try:
         queue = context.Queue()
-        worker = context.Process(target=_teach_and_tell, args=(lesson, trunk, steps, seed, queue))
+        worker = context.Process(
+            target=_teach_and_tell, args=(lesson, trunk, steps, seed, queue, keep)
+        )
         worker.start()
     except OSError as e:
         raise Unlearnt(f"no process could be started: {e.strerror}") from None
@@ -397,13 +411,20 @@ def teach_apart(
 
 
 def _teach_and_tell(
-    lesson: Lesson, trunk: Weights | None, steps: int, seed: int, queue: multiprocessing.Queue
+    lesson: Lesson,
+    trunk: Weights | None,
+    steps: int,
+    seed: int,
+    queue: multiprocessing.Queue,
+    keep: Path | None,
 ) -> None:
     begin_apart()
     queue.put(
         (
             "weights",
-            teach_network(lesson, trunk, steps, True, seed, lambda part: queue.put(("part", part))),
+            teach_network(
+                lesson, trunk, steps, True, seed, lambda part: queue.put(("part", part)), keep
+            ),
         )
     )
 

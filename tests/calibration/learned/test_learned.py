@@ -134,6 +134,31 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
 
 
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeypatch):
+    monkeypatch.setattr("calibration.learned.teach.EVERY", 2)
+    keep, trunk = tmp_path / "learning.npz", load_trunk_weights()
+
+    class Killed(Exception):
+        pass
+
+    def kill_after_five(part):
+        if part > 0.49:
+            raise Killed
+
+    with pytest.raises(Killed):
+        teach_network(lesson, trunk, 10, beside=False, progress=kill_after_five, keep=keep)
+    parts = []
+    teach_network(lesson, trunk, 10, beside=False, progress=parts.append, keep=keep)
+    assert parts == pytest.approx([0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    parts.clear()
+    teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
+    assert len(parts) == 3, "another lesson's is not gone on with"
+    keep.write_bytes(keep.read_bytes()[:1000])
+    teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
+    assert len(parts) == 6
+
+
 def test_a_learner_that_dies_is_told(lesson, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach._teach_and_tell", die_at_once)
     monkeypatch.setattr("calibration.learned.teach.PATIENCE", 0.2)

@@ -133,8 +133,8 @@ def _while(
     worst, middle = max(pages, default=99.0), statistics.median(pages) if pages else 99.0
     yield (
         (
-            f"{name}: {len(pages)} of {len(pages) + failed} pages, median "
-            f"{1000 * middle:.0f} ms, worst {1000 * worst:.0f} ms"
+            f"{name}: {len(pages)} of {len(pages) + failed} pages, median {1000 * middle:.0f} ms, "
+            f"worst {1000 * worst:.0f} ms (of ten before: {1000 * usual:.0f})"
         ),
         not failed and worst <= PAGE_S,
     )

@@ -57,13 +57,14 @@ PIN = "24681357"
 class Figures(msgspec.Struct):
     """hours: simulated; looks: pictures the table has taken; megabytes: its memory at each hour's
     end; slope: MB an hour, by least squares over every minute after the first hour; unknown:
-    doings that the table had not found when the next came."""
+    doings that the table had not found when the next came; over: whether the game was played to its
+    end."""
 
     hours: float = 0.0
     looks: int = 0
     doings: int = 0
     unknown: int = 0
-    games: int = 1
+    over: bool = False
     pages: int = 0
     faults: int = 0
     megabytes: list[float] = []
@@ -216,7 +217,7 @@ class Day:
 
     def _minute(self, crowd: Crowd) -> None:
         minute = round(self.out.hours * 60)
-        if minute % max(round(self.every / MINUTE), 1) == 0:
+        if not self.out.over and minute % max(round(self.every / MINUTE), 1) == 0:
             self._do()
         self._ask("until", (minute + 1) * MINUTE)
         self.out.hours = (minute + 1) / 60
@@ -240,13 +241,11 @@ class Day:
             self.out.unknown += 1
             self._ask("edit", self.state.to_json())
         doing = self.players.next(self.state)
-        if doing.action is None or self.state.outcome() is not None:
-            self.state = self._beginning()
-            self.out.games += 1
-            self._ask("edit", self.state.to_json())
-        else:
-            self.state = doing.after
-            self.out.doings += 1
+        if doing.action is None:
+            self.out.over = True  # as with `run`: the table rests, another game is another start
+            return
+        self.state = doing.after
+        self.out.doings += 1
         self.director.set(self.state.layout())
         self._ask("show", self.director.picture())
 

@@ -121,7 +121,7 @@ def test_a_view_read_with_doubt_is_learnt_from_and_one_read_wholly_otherwise_is_
                     ((("settlement",), math.log(1 - self.surety)), (e.best, math.log(self.surety))),
                     FLOOR,
                 )
-                for s, e in super().look(image, pose).items()
+                for s, e in super().read_sites(image, pose).items()
             }
 
     for least, used in ((0.3, 4), (0.01, 0)):

@@ -54,7 +54,8 @@ function panel(snapshot, seats, plan, failed, redraw) {
       return;
     }
     tellings(found.otherwise);
-    const now = await ask(`/api/choices?seat=${encodeURIComponent(seat)}`).catch(() => ({ said: [], pieces: [] }));
+    const nothing = { said: [], pieces: [] };      // a bag or a box, which nobody sits at, chooses nothing
+    const now = snapshot.seats.some(({ id }) => id === seat) ? await ask(`/api/choices?seat=${encodeURIComponent(seat)}`).catch(() => nothing) : nothing;
     doings.replaceChildren(...now.said.map(one => h("button", { type: "button", onclick: () => say_(one.text) }, sentence(inWords(one.words, one.text)).replace(/\.$/, ""))));
     learner.replaceChildren(whereMayI(plan, seat, now.pieces, redraw) ?? "");
     if (!noted) return;

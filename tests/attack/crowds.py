@@ -109,7 +109,8 @@ def _while(
     warm_up(table)
     before, held = table.megabytes(), table.held()
     stop, pages, failed, most = threading.Event(), [], 0, before
-    usual = max(table.page(f"127.0.3.{n + 1}") for n in range(10))
+    for n in range(10):
+        table.page(f"127.0.3.{n + 1}")
     thread = threading.Thread(target=attack, args=(stop,))
     thread.start()
     try:

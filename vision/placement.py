@@ -1,5 +1,5 @@
-"""Which way a board lies that looks like itself turned, or a square further: everything that is read
-on it decides. Its central value: Placement."""
+"""Which way a board lies that looks like itself turned, or a square further: everything that is
+read on it decides. Its central value: Placement."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Placement(msgspec.Struct, frozen=True, eq=False):
 
 
 def weigh_reading(plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior) -> float:
-    """Log-probability of all that is read: of pieces, of empty sites, of where kinds are wont to lie;
-    something strange on a site is unlikely, whatever piece it resembles"""
+    """Log-probability of all that is read: of pieces, of empty sites, of where kinds are wont to
+    lie; something strange on a site is unlikely, whatever piece it resembles"""
     return sum(site_likelihoods(found)) + usual.log_prior(plan, found)
 
 
@@ -55,8 +55,8 @@ def choose_placement(
     weigh: Callable[[Pose], float],
     neighbours: Callable[[Pose, bool], Sequence[Pose]],
 ) -> Placement:
-    """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long as
-    another comes near, or little is read plainly anywhere.
+    """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long
+    as another comes near, or little is read plainly anywhere.
 
     ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
     further rather than turned) -> poses about it, which are tried where the best so far changes, a

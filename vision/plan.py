@@ -271,7 +271,8 @@ def check_plan(plan: Plan, name: str) -> None:
     tiny = max(plan.size) < SMALLEST and all(max(p.footprint) < SMALL_PIECE for p in plan.piece)
     if tiny or max(plan.size) > LARGEST:
         raise BadPlan(
-            f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes are millimetres"
+            f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes "
+            f"are millimetres"
         )
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:
@@ -295,7 +296,8 @@ def check_plan(plan: Plan, name: str) -> None:
     far = np.max([s.centre for s in plan.site], axis=0)
     if (far > plan.size).any() and (far < plan.size[::-1]).all():
         raise BadPlan(
-            f"{name}: sites lie beyond the board of {plan.size[0]:g} x {plan.size[1]:g} mm: width and height exchanged?"
+            f"{name}: sites lie beyond the board of {plan.size[0]:g} x {plan.size[1]:g} "
+            f"mm: width and height exchanged?"
         )
     for s in plan.site:
         if s.of is not None and s.of not in plan.sites:

@@ -245,7 +245,8 @@ class Reader:
 
     @classmethod
     def load(cls, path: str | Path, plan: Plan | None = None) -> Reader:
-        """From a model file; plan: checked against the one it was made for. Raises model.BadModel."""
+        """From a model file; plan: checked against the one it was made for. Raises
+        model.BadModel."""
         arrays = model_file.load_arrays(path)
         try:
             own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))

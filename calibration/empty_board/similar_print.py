@@ -25,10 +25,9 @@ NEAR = 0.1  # of a site's side by which a place may be off another
 STEPS = 300  # shortest steps to another site that are tried
 DARK = 8.0  # grey levels added before a logarithm
 AGREED = 0.12  # log units by which photos of the same print differ
-TONES, RARE = (
-    16,
-    0.1,
-)  # steps of a colour; share of a place's pixels that have the rarest colours, which pieces may have as well
+# steps of a colour; share of a place's pixels that have the rarest colours, which pieces may have
+# as well
+TONES, RARE = 16, 0.1
 RIM = 1.5  # mm round what shows nothing but pieces, that their edges reach
 # log units that a site is taken to be off what is painted there, where no rule says anything
 UNKNOWN = 1.0
@@ -317,7 +316,8 @@ def off_by(
 
 
 def paste_rule(board: Board, group: SizeGroup, site: int, rule: Rule) -> bool:
-    """Puts what a rule says into what is not known of a site, in place; whether all is known then"""
+    """Puts what a rule says into what is not known of a site, in place; whether all is known
+    then"""
     half = int(np.ceil(group.side / 2 * board.scale))
     here, there = group.centres[[site, rule.like[site]]] * board.scale - 0.5
     at = np.rint(here).astype(int)

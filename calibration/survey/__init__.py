@@ -1,1 +1,2 @@
-"""From calibration photos to a Registrar and each photo's pose. Its value: `registrar_fit.fit_registrar`."""
+"""From calibration photos to a Registrar and each photo's pose. Its value:
+`registrar_fit.fit_registrar`."""

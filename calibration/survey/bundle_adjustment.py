@@ -13,12 +13,8 @@ from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.geometry.pose import Pose
 from vision.registration.board_edges import SIDES, EdgePoints
 
-CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = (
-    0.4,
-    0.5,
-    0.5,
-    5.0,
-)  # what a seen point may be off, pixels at 1640 wide
+# what a seen point may be off, pixels at 1640 wide
+CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.5, 0.5, 5.0
 TILE_PX = 4.0  # loose tiles lie a millimetre or two off, pushed by their neighbours
 CARD_MM, CARD_TURN = 2.0, np.radians(3)  # how a hand tapes a card
 CARD_SIZE = (
@@ -204,13 +200,8 @@ class Bundle(msgspec.Struct, eq=False):
     def _sight(self, n: int, sight: PhotoSight, width: int) -> tuple[np.ndarray, np.ndarray]:
         """One photo's residuals and their derivatives"""
         scale = max(sight.size) / 1640
-        mm, px, direction, sd, spread = (
-            [],
-            [],
-            [],
-            [],
-            [],
-        )  # mm with the height as a third column, downwards
+        # mm with the height as a third column, downwards
+        mm, px, direction, sd, spread = [], [], [], [], []
         order = sorted(self.cards)
         first_card = 3 + self.poses.size
         bigger = self.poses[n, 6]

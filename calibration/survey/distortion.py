@@ -32,10 +32,8 @@ def find_bend(plan: Plan, photos: SurveyPhotos) -> None:
     bundle, focal = photos.bundle, float(np.exp(photos.bundle.lens[0]))
     k1, sd = bend_of_lines(plan, photos) or (0.0, np.inf)
     if abs(k1) > max(SURELY * sd, BEND_STEP):
-        bundle.lens[1], bundle.bend = (
-            k1,
-            k1 * (USUAL_FOCAL / focal) ** 2,
-        )  # lines tell of k1 next to the squared focal length only
+        # lines tell of k1 next to the squared focal length only
+        bundle.lens[1], bundle.bend = k1, k1 * (USUAL_FOCAL / focal) ** 2
     elif sd > BEND_STEP and (k1 := bend_of_sides(plan, photos)):
         bundle.lens[1] = bundle.bend = k1
 

@@ -86,7 +86,8 @@ def best_fit(
 
 
 def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
-    """Whether a pose has the board's corners about where fingers tapped, whichever they began with"""
+    """Whether a pose has the board's corners about where fingers tapped, whichever they began
+    with"""
     there, reach = (
         pose.to_px(plan.corners),
         max(site_spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan),

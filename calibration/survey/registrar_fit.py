@@ -36,10 +36,8 @@ from vision.registration.whole_board import RIM, TABLE, WholeBoard
 # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 EDGE_BIAS = 0.15
 POOR_PX = 2.0  # at 1640 wide: so far off sides or lines never leave a board
-PUT_TOGETHER, BLURRED = (
-    2,
-    0.5,
-)  # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
+# times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
+PUT_TOGETHER, BLURRED = 2, 0.5
 
 
 def fit_registrar(
@@ -69,7 +67,8 @@ def fit_registrar(
     if turns:  # the pieces lie where the layouts say if another corner was tapped first
         if registrar.cards:
             raise NoBoard(
-                f"the pieces lie as if the board were turned by {90 * turns} degrees between its cards: number 0 belongs at "
+                f"the pieces lie as if the board were turned by {90 * turns} degrees "
+                f"between its cards: number 0 belongs at "
                 "the corner from which the plan and the layouts count"
             )
         corners = [c if c is None else np.roll(c, turns, 0) for c in corners]
@@ -160,7 +159,8 @@ def survey_photos(
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
             raise NoBoard(
-                "the cards lie in another order: number 0 belongs at the board's upper left corner, 1 at the upper "
+                "the cards lie in another order: number 0 belongs at the board's upper "
+                "left corner, 1 at the upper "
                 "right, 2 at the lower right, 3 at the lower left",
                 n,
             )
@@ -207,9 +207,9 @@ def survey_photos(
     frame *= bundle.strain()
     whole = None
     if printed is not None or tiles is not None:
-        own = slice(
-            len(known)
-        )  # a board put together tells nothing of which way it lies: below pieces it is copied from elsewhere
+        # a board put together tells nothing of which way it lies: below pieces it is copied from
+        # elsewhere
+        own = slice(len(known))
         rim = RIM if printed is not None else TABLE
         whole = WholeBoard.of(
             plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise)
@@ -462,9 +462,8 @@ def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
     tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
     if tiles is not None:
         add_tiles(plan, photos, tiles)
-        tiles = (
-            Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles
-        )  # fingers were some millimetres off
+        # fingers were some millimetres off
+        tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles
         add_tiles(plan, photos, tiles)
         return tiles
     for sight, seen in zip(bundle.sights, edges):

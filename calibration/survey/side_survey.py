@@ -37,16 +37,14 @@ NEIGHBOUR = 0.6  # of a gap between lines that a corner may be tapped off
 FRAME = 4  # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2  # sides of a board that may be taken for another line
 SHOWN = 3  # sides that show how a lens bends: a picture that ends along them has fewer
-HIGHEST, RISES = (
-    25.0,
-    8,
-)  # mm that a rim stands above the squares at most; steps in which it is told
+# mm that a rim stands above the squares at most; steps in which it is told
+HIGHEST, RISES = 25.0, 8
 
 
 def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
     """Finds the board's sides in every photo and solves again: twice, the second time nearer. A
-    third time for boards that fingers
-    showed: what was taken for a side may be a line printed along it, now that the others are right"""
+    third time for boards that fingers showed: what was taken for a side may be a line printed along
+    it, now that the others are right"""
     for limit, loose in ((EDGE_REACH - 2, 1.0), (EDGE_REACH // 3, 1.0), (EDGE_REACH // 2, 2.0))[
         : 3 if not bundle.cards else 2
     ]:

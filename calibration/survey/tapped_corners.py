@@ -26,10 +26,8 @@ from vision.registration.board_edges import (
 from vision.registration.board_outline import poses_by_outline, refine_by_sides
 from vision.registration.printed_lines import Line, middle_lines, site_lines
 
-EDGE_REACH, ASTRAY_REACH = (
-    20,
-    50,
-)  # how far from the taps the board's sides are looked for, pixels at 1640 wide
+# how far from the taps the board's sides are looked for, pixels at 1640 wide
+EDGE_REACH, ASTRAY_REACH = 20, 50
 OUTLINE_REACH = 16  # the same from an outline
 TAP_REACH = 12  # as far off is what fingers are
 # squared, in ASTRAY_REACH: from there on it no longer matters how far off a corner was tapped
@@ -42,10 +40,8 @@ NEAR_LINE = 6  # pixels at 1640 wide: a line is seen as near as that
 
 INNER = np.linspace(-0.25, 0.25, 5)  # of a site, where it is looked at
 FEWEST = 6  # sites with pieces, and without, that tell anything
-PLAIN, AHEAD = (
-    4.0,
-    3.0,
-)  # in terms of what chance does: how well one way must agree, and how much better than as tapped
+# in terms of what chance does: how well one way must agree, and how much better than as tapped
+PLAIN, AHEAD = 4.0, 3.0
 
 
 def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
@@ -79,9 +75,9 @@ def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) ->
         plain = line_contrast(
             smooth, pose, board_sides(plan.corners), round(3 * max(scale, 1))
         ) * lens_plausibility(pose)
-        if any(
-            lines
-        ):  # which tell more: a line printed round the playing field may be plainer than the board's sides
+        # which tell more: a line printed round the playing field may be plainer than the board's
+        # sides
+        if any(lines):
             plain = np.sqrt(plain) * stand_out(plan, smooth, pose, lines)
         found.append((plain * likely_taps(pose, taps, tapped_at, ASTRAY_REACH * scale), off, pose))
     best = max((f for f in found if f[1] > TAP_REACH), key=lambda f: f[0], default=None)
@@ -160,7 +156,8 @@ def likely_taps(pose: Pose, taps: np.ndarray, tapped_at: list[np.ndarray], reach
 
 def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[list[Line]]) -> float:
     """By how many times more changes where the plan has lines, between its sites or else through
-    their middles, than beside them; 1 where it has none. smooth: the image as smooth_image() has it"""
+    their middles, than beside them; 1 where it has none. smooth: the image as smooth_image() has
+    it"""
     near = max(round(NEAR_LINE * max(pose.size) / 1640), 1)
     best, t = 1.0, np.linspace(0.03, 0.97, 32)[:, None]
     for lines in all_lines:

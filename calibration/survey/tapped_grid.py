@@ -17,11 +17,8 @@ EVEN = 0.1  # of a gap by which lines may be unevenly spaced
 AROUND = 1.5  # gaps that are looked at round the field
 OFF = 0.3  # of a gap that corners are thought to be tapped off, as a standard deviation
 BLURS = 0.16, 0.08, 0.04  # of a gap by which lines are blurred, from coarse to fine
-STARTS, KEPT, TRIES = (
-    400,
-    6,
-    60,
-)  # places drawn at first, those followed, and how many are tried about each in a round
+# places drawn at first, those followed, and how many are tried about each in a round
+STARTS, KEPT, TRIES = 400, 6, 60
 ROUNDS = 14  # of each blur
 PLACES = 150  # looked at on all the lines of one way, and as many between them
 STEADY = 3.0  # times what is usual that a single place on a line may count at most

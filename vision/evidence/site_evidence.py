@@ -78,7 +78,8 @@ class CountedEvidence(SiteEvidence, frozen=True):
 
 
 def contents_match(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
-    """Whether what was seen can be these contents; "?" stands for anything below the top of a pile."""
+    """Whether what was seen can be these contents; "?" stands for anything below the top of a
+    pile."""
     if seen == contents:
         return True
     if len(seen) != len(contents) or not seen:

@@ -1,4 +1,5 @@
-"""What changes gently over a picture, worked out at every so manieth pixel and filled in between."""
+"""What changes gently over a picture, worked out at every so manieth pixel and filled in
+between."""
 
 from __future__ import annotations
 

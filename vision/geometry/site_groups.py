@@ -1,4 +1,5 @@
-"""Sites read as piles, in groups of equal size, and the blocks of sites that a large piece covers."""
+"""Sites read as piles, in groups of equal size, and the blocks of sites that a large piece
+covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How a board looks like itself: its squares, and the turns in which its outline lies as it does unturned."""
+"""How a board looks like itself: its squares, and the turns in which its outline lies as it does
+unturned."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ value: Kernel.
 
 A function that has a kernel has a numpy way too, beside it, for where there is none:
 
-    _colours = Kernel("sample_colours", "Bnnfnf")       # sample_colours() of sample.c, a letter an argument
+    _colours = Kernel("sample_colours", "Bnnfnf")    # of sample.c, a letter an argument
 
     def sample(canvas, px):
         if _colours: _colours(canvas, ...)
@@ -80,7 +80,8 @@ class Kernel:
         return not Kernel.switched_off and load_library()[0] is not None
 
     def __call__(self, *given: np.ndarray | float | None) -> None:
-        """None: no array, a null pointer. Raises TypeError for an array of another type or layout."""
+        """None: no array, a null pointer. Raises TypeError for an array of another type or
+        layout."""
         if self._function is None:
             function = getattr(load_library()[0], self.name)
             function.argtypes = [NUMBERS.get(a, ctypes.c_void_p) for a in self.arguments]
@@ -91,7 +92,9 @@ class Kernel:
             if letter in ARRAYS and value is not None:
                 if value.dtype != ARRAYS[letter] or not value.flags.c_contiguous:
                     raise TypeError(
-                        f"{self.name}: {value.dtype} array{'' if value.flags.c_contiguous else ' in pieces'} for {letter}"
+                        f"{self.name}: {value.dtype} "
+                        f"array{'' if value.flags.c_contiguous else ' in pieces'} for "
+                        f"{letter}"
                     )
                 # ten times as quick as value.ctypes.data, but only for what may be written
                 value = ADDRESS.from_buffer(value) if value.flags.writeable else value.ctypes.data

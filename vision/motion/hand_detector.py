@@ -15,28 +15,21 @@ from vision.geometry.site_groups import outline_mask
 from vision.photometry.small_picture import WIDE, View
 from vision.plan import Plan
 
-STRONG, WEAK = (
-    26.0,
-    12.0,
-)  # grey levels that no change of light explains; that are more than noise, at the least
+# grey levels that no change of light explains; that are more than noise, at the least
+STRONG, WEAK = 26.0, 12.0
 NOISES = 5.0  # ... and this many times what pictures differ by anyway
 GAIN = (0.45, 2.0)  # how much darker a shadow, how much brighter a lamp makes things
 PLAIN = (
     0.015  # share of what lies beside the sites that must be strongly other where an arm crosses it
 )
 ARM_MM = 18.0  # an arm, and a finger held to the board, are at least so wide
-EDGE, FEW = (
-    2,
-    20,
-)  # pixels either side of an edge between which it shows how sharp that is; that many of it tell
+# pixels either side of an edge between which it shows how sharp that is; that many of it tell
+EDGE, FEW = 2, 20
 # of how much a thing is other: by so much it differs from what is beside it, at half of its edge at
 # least
 SHARP = 0.25
-BESIDE, BENDS, ROUNDS = (
-    21,
-    3,
-    8,
-)  # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
+# pixels around a glow; the degree of what describes it; how often what else lies in it is left out
+BESIDE, BENDS, ROUNDS = 21, 3, 8
 THREE = np.ones((3, 3), np.uint8)
 
 
@@ -132,9 +125,8 @@ def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) ->
     wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, round_element(width))
     near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
     inside = cv2.erode(board.astype(np.uint8), near) > 0
-    edge = (
-        (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside
-    )  # none where a piece ends
+    # none where a piece ends
+    edge = (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside
     step = cv2.dilate(lit, near) - cv2.erode(lit, near)
     return bool(edge.sum() >= FEW and np.median(step[edge]) < SHARP * np.median(lit[part & inside]))
 
@@ -164,7 +156,8 @@ def glow_levels(
 
 
 def find_foreign(plan: Plan, now: View, before: View) -> ForeignObject | None:
-    """A hand or an arm over the board in a picture, given a view without; None where there is none."""
+    """A hand or an arm over the board in a picture, given a view without; None where there is
+    none."""
     ref, known = reproject_view(before, now.pose)
     edge = np.linspace(0, 1, 16)[:-1, None]
     corners = plan.corners

@@ -23,7 +23,8 @@ MOST_PIXELS = 1.9e6  # of a canvas: more than a camera of this class resolves
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """Where the canvas lies: its upper left in mm, pixels a millimetre, (width, height) in pixels."""
+    """Where the canvas lies: its upper left in mm, pixels a millimetre, (width, height) in
+    pixels."""
 
     x0: float
     y0: float
@@ -84,7 +85,8 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Lean:
-    """How far pieces lean in a picture: where a point above the board appears on the canvas, in mm."""
+    """How far pieces lean in a picture: where a point above the board appears on the canvas, in
+    mm."""
 
     def __init__(self, pose: Pose) -> None:
         self.pose = pose

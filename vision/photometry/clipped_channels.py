@@ -31,9 +31,8 @@ BRIGHTEST = 0.98  # of the board is no brighter lit than what there is room for 
 EACH = 4000  # pixels that a part of the copy tells its colours by
 FINE = 0.08  # log units by which colours told apart differ, and by which one may be off
 SHADED = 0.25  # log units by which something may be darker or brighter throughout
-LEVELS = (
-    np.log(DARK) + np.arange(56) * 0.06
-)  # of paint, log, for which it is worked out once which colour shows them; white by far
+# of paint, log, for which it is worked out once which colour shows them; white by far
+LEVELS = np.log(DARK) + np.arange(56) * 0.06
 
 
 class CopyColours(msgspec.Struct, frozen=True, eq=False, dict=True):

@@ -1,7 +1,8 @@
 """A camera's colours: how much more vivid or paler one picture is than another, as cameras do by
 scene, light and software.
 
-What undoes it keeps greys as they are. Light's colour is no matter of this: it changes greys too."""
+What undoes it keeps greys as they are. Light's colour is no matter of this: it changes greys
+too."""
 
 from __future__ import annotations
 

@@ -26,10 +26,8 @@ CLIPPED = (
 )
 # of the board that is burnt out in some colours, but not in all, from which that is looked into
 BURNT = 0.1
-ROUNDS, BURNT_ROUNDS = (
-    8,
-    4,
-)  # of leaving out what lies on the board; and of asking the other colours where one is burnt out
+# of leaving out what lies on the board; and of asking the other colours where one is burnt out
+ROUNDS, BURNT_ROUNDS = 8, 4
 HARDLY = 0.95  # of its brightness: what is shown no darker than this is hardly another
 
 

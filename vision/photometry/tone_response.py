@@ -21,7 +21,8 @@ MOST = 0.6  # ... beyond which it is no tone
 
 def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
     """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3)
-    log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not count."""
+    log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not
+    count."""
     seen, empty, light = sample_views(seen, empty, size)
     usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
     if usable.sum() < FEWEST:

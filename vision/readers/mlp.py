@@ -61,7 +61,8 @@ def train(
 ) -> Net:
     """Fits by Adam with a falling rate. inputs: (n, D) float32 or float16, scaled in place, since
     they may fill half of the memory; labels: (n,) ints; weights: (n,) of the examples; drop: share
-    of inputs left out each time, to a 256th; smooth: share of certainty given to the other classes."""
+    of inputs left out each time, to a 256th; smooth: share of certainty given to the other
+    classes."""
     rng = np.random.default_rng(seed)
     n, d = inputs.shape
     mean, spread = scaled(inputs)

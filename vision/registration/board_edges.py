@@ -11,10 +11,8 @@ from vision.geometry.pose import Pose
 
 STATIONS = 48
 ALONG = np.linspace(0.03, 0.97, STATIONS)  # of a side: where it is looked at
-APART, NEARLY = (
-    3,
-    0.45,
-)  # pixels from one line to the next; how nearly as plain as a printed line the edge must be
+# pixels from one line to the next; how nearly as plain as a printed line the edge must be
+APART, NEARLY = 3, 0.45
 SIDES = 4  # of a board: EdgePoints numbered so and higher are of lines printed on it
 SMOOTH = 1.2  # pixels
 LEVEL = np.arange(256, dtype=np.float32) / 255
@@ -162,9 +160,8 @@ def outermost_curve(
     """The best curve, or one clear of it further out that is nearly as good: beyond its edge a
     board has no more lines; and how wide what lies between is, if it is a dark band. lighter: (M,)
     by how much it is lighter beyond each curve; over_dark: whether to go beyond such a band"""
-    at = (
-        curve @ np.array([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 1]]).T
-    )  # how far out its ends and its middle are
+    # how far out its ends and its middle are
+    at = curve @ np.array([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 1]]).T
     best, dark = int(score.argmax()), 0.0
     while True:
         further = at - at[best]
@@ -255,7 +252,8 @@ def falls_below(profile: np.ndarray, level: float) -> float:
 
 
 def in_picture(image: np.ndarray, px: np.ndarray, reach: int) -> np.ndarray:
-    """(N,) which of (N, 2) pixels of a side lie far enough within the picture to be seen as an edge"""
+    """(N,) which of (N, 2) pixels of a side lie far enough within the picture to be seen as an
+    edge"""
     h, w = image.shape[:2]
     return ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
 
@@ -321,9 +319,8 @@ def board_edges(
         find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in board_sides(corners)
     ]
     bands = sum(dark > 0 for _, dark in found)
-    if (
-        0 < bands < 4
-    ):  # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
+    # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
+    if 0 < bands < 4:
         for k, (a, b) in enumerate(board_sides(corners)):
             side, dark = found[k]
             if dark:

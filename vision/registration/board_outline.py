@@ -22,10 +22,8 @@ COVERED = 0.55  # of a four-sided shape's border that a contour runs along
 STEPS = np.linspace(0.02, 0.98, 60)
 MISFIT = 0.025  # how badly four corners may fit a board of the plan's shape, in diagonals
 MOST = 6  # outlines tried
-ROUND, APART = (
-    0.25,
-    0.02,
-)  # how far from the board what is seen round it may be, and from each other, longer sides
+# how far from the board what is seen round it may be, and from each other, longer sides
+ROUND, APART = 0.25, 0.02
 
 
 def poses_by_outline(
@@ -66,7 +64,8 @@ def poses_by_outline(
 
 def scene_frames(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
     """(4, 2) mm each, in the order of the board's corners: the outlines seen in the scene, whose
-    pose is known. A rim may be seen rather than the board, and one that stands above it lies aside."""
+    pose is known. A rim may be seen rather than the board, and one that stands above it lies
+    aside."""
     found: list[np.ndarray] = []
     for outline in poses_by_outline(plan, lens, scene, scene.small):
         mm = scene.pose.to_mm(outline.to_px(plan.corners))

@@ -18,28 +18,20 @@ Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # as project_edges() has them
 
 LONGER = 960  # longer side of the picture in which edges are looked for
 SHORTEST, MOST = 0.012, 500  # of an edge, in longer sides; edges looked at
-DRAWN, FIRST, LIKELY = (
-    1000,
-    80,
-    300,
-)  # pairs of directions drawn, from so many of the longest edges; the best of them
+# pairs of directions drawn, from so many of the longest edges; the best of them
+DRAWN, FIRST, LIKELY = 1000, 80, 300
 BESIDE = 1.2  # pixels by which an edge may miss the point that its parallels run towards
 APART = np.cos(np.radians(2.5))  # directions nearer to each other are one
 FEW, GIVEN = 8, 8  # edges at least; poses at most
 TRIED = 4  # pairs of directions that are looked at for even steps
-FEWEST, MANY, FINE = (
-    2.0,
-    60.0,
-    0.15,
-)  # squares in a picture; by what part of a square what is tried differs at its end
+# squares in a picture; by what part of a square what is tried differs at its end
+FEWEST, MANY, FINE = 2.0, 60.0, 0.15
 NEAR = 0.12  # of a square by which an edge on a line may be beside it
 PHASES = np.arange(0, 1, 0.04)  # of a square: where lines are tried
 SMALLEST = 0.05  # of the focal length, that the lines of a board take up at least
 TURN = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], float)  # a quarter, about the board's own axis
-EVENLY, LARGER = (
-    0.25,
-    0.6,
-)  # how evenly edges lie at least; of the best, from which on larger squares are taken
+# how evenly edges lie at least; of the best, from which on larger squares are taken
+EVENLY, LARGER = 0.25, 0.6
 
 
 def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:

@@ -12,11 +12,8 @@ from vision.evidence.site_evidence import Contents, SiteEvidence
 from vision.geometry.symmetry import symmetric_turns
 from vision.plan import Plan
 
-WIDE = (
-    0.1,
-    0.2,
-    0.4,
-)  # of the board's length, how far from a piece others are likely to be of its kind: tried
+# of the board's length, how far from a piece others are likely to be of its kind: tried
+WIDE = 0.1, 0.2, 0.4
 ANYWHERE = 2.0 ** np.arange(
     -2, 8
 )  # pieces near by that say as much as what kinds there are in all: tried

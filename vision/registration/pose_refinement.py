@@ -46,8 +46,8 @@ def robust_pose(
     off; (N,) errors.
 
     Points further off than three times the typical error weigh next to nothing. give: the lens may
-    differ too;
-    height: of the points above the board, mm; noise: what a good point is off at the least, pixels."""
+    differ too; height: of the points above the board, mm; noise: what a good point is off at the
+    least, pixels."""
     points = np.column_stack([mm, np.full(len(mm), -height)])
     free = 9 if give else 6
     held = np.concatenate([np.zeros(6), 1 / GIVE**2])[:free]

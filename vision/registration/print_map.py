@@ -247,9 +247,8 @@ def best_matches(seen: np.ndarray, patches: np.ndarray) -> tuple[np.ndarray, np.
     n, m = np.arange(len(score)), score.shape[1]
     y, x = np.divmod(score.reshape(len(score), m * m).argmax(1), m)
     best = score[n, y, x]
-    good = (
-        (x > 0) & (x < m - 1) & (y > 0) & (y < m - 1) & (best <= 1.01)
-    )  # nor is what is no number
+    # nor is what is no number
+    good = (x > 0) & (x < m - 1) & (y > 0) & (y < m - 1) & (best <= 1.01)
     n, x, y, best = n[good], x[good], y[good], best[good]
     shift, alike = np.zeros((len(score), 2)), np.full(len(score), -1.0)
     dx = peaks_between(score[n, y, x - 1], best, score[n, y, x + 1])

@@ -46,18 +46,14 @@ from vision.registration.whole_board import WholeBoard
 
 SMALLEST, LARGEST = 160, 20000  # sides of a picture, pixels
 STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
-NEAR_PX, OUTLINE_PX = (
-    60.0,
-    30.0,
-)  # how far off the sides of a bumped board, of an outline may be, at 1640 wide
+# how far off the sides of a bumped board, of an outline may be, at 1640 wide
+NEAR_PX, OUTLINE_PX = 60.0, 30.0
 ELSEWHERE_PX = 4.0  # poses nearer to each other are one
 SQUARES_OFF = 3  # places some squares off that are tried, of each turn
 STRIDES = 3  # times that a better place is looked for about the best one, on a board of squares
 QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
-NEAR_CARDS = (
-    ((1, 0), (8, 3)),
-    ((2, 1, 0), (8, 4, 3)),
-)  # levels and margins: a board that slid between its cards
+# levels and margins: a board that slid between its cards
+NEAR_CARDS = ((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3))
 SURE, ENOUGH = 0.25, 0.12  # shares of the patches seen: no need to search on; the least to believe
 
 
@@ -117,7 +113,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return out
 
     def _places_about(self, picture: Picture, pose: Pose) -> Iterator[np.ndarray]:
-        """(4, 2) mm each: places some squares off, of each turn those that explain the picture best"""
+        """(4, 2) mm each: places some squares off, of each turn those that explain the picture
+        best"""
         step = site_spacing(self.plan)
         if not step.all():
             return
@@ -129,8 +126,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                     yield corners - off
 
     def is_ambiguous(self, image: np.ndarray, pose: Pose) -> bool:
-        """Whether what is seen of the print leaves open that the board lies turned, or a square off;
-        never where cards say where it lies"""
+        """Whether what is seen of the print leaves open that the board lies turned, or a square
+        off; never where cards say where it lies"""
         if pose.by == "markers" or self.printed is None or not len(self.printed.likes):
             return False
         picture = checked_picture(image)
@@ -143,7 +140,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, frame)))
 
     def _still(self, picture: Picture, last: Pose) -> Pose | None:
-        """`last` where it still holds, a slightly moved one where the camera was touched, else None"""
+        """`last` where it still holds, a slightly moved one where the camera was touched, else
+        None"""
         if self.printed is None and not self.cards:
             return self._by_tiles(picture, last)  # which looks near the last pose first
         if self.printed is None:
@@ -482,7 +480,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05), px
 
     def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
-        """The pose sharpened by all patches of the print, and by the cards where they say the same"""
+        """The pose sharpened by all patches of the print, and by the cards where they say the
+        same"""
         scale = max(picture.size) / 1640
         fit = follow_print(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
         if fit is None:
@@ -559,7 +558,8 @@ def checked_picture(image: np.ndarray) -> Picture:
 
 
 def roll_camera(pose: Pose, quarters: int) -> Pose:
-    """The pose of the same board if the camera were held so many quarter turns about its own axis"""
+    """The pose of the same board if the camera were held so many quarter turns about its own
+    axis"""
     roll, own = (
         cv2.Rodrigues(np.asarray(v, float))[0]
         for v in ((0.0, 0.0, quarters * np.pi / 2), pose.rvec)

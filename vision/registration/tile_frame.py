@@ -179,7 +179,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         return dx, dy, sx, sy
 
     def common_shift(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, float]:
-        """(2,) pixels by which the whole pattern is off, and how well it then fits, in grey levels"""
+        """(2,) pixels by which the whole pattern is off, and how well it then fits, in grey
+        levels"""
         side = np.clip(self._profiles(image, pose, reach) @ self.change, 0, None)
         right, left, lower, upper = (side[:, k].mean(0) for k in range(4))
         across, down = right + left[::-1], lower + upper[::-1]

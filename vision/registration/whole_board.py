@@ -15,10 +15,8 @@ from vision.plan import Plan
 from vision.registration.print_map import Picture, compose_board
 
 LONG = 450  # longer side of the view, pixels
-RIM, TABLE = (
-    0.04,
-    0.15,
-)  # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
+# how much of the table round the board, round loose tiles belongs to it, shares of the longer side
+RIM, TABLE = 0.04, 0.15
 SCALES = (0.8, 2.0, 5.0)  # pixels; what is finer is noise, what is wider is light
 NARROW = (
     0.5  # a place is explained as far as it is off by less than so much of what the print varies by
@@ -28,10 +26,8 @@ MOST = 0.5  # by how much more, in logarithms, than the board a place may differ
 SEEN = 0.1
 CELLS = 12  # along each side, for telling how much of the board takes part in a judgement
 SHIFTS = 3  # squares by which a board may seem to lie off at most
-PEAKS, APART = (
-    6,
-    0.02,
-)  # places tried where a view fits roughly, and how far apart they are, longer sides
+# places tried where a view fits roughly, and how far apart they are, longer sides
+PEAKS, APART = 6, 0.02
 EACH = 8
 LOG = np.log(np.arange(256, dtype=np.float32) + 20)
 STEPS = (0.0, -2.5, 2.5, -5.0, 5.0)  # degrees tried for that

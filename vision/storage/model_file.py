@@ -77,8 +77,8 @@ def array_as_text(array: np.ndarray) -> str:
 
 
 def pack_struct(value: msgspec.Struct) -> Arrays:
-    """A struct of arrays, plain data and further structs (or lists of them) as arrays; `unpack_struct` is
-    its reverse."""
+    """A struct of arrays, plain data and further structs (or lists of them) as arrays;
+    `unpack_struct` is its reverse."""
     out: Arrays = {}
     plain: dict[str, Any] = {}
     for field in msgspec.structs.fields(value):

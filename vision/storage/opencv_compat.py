@@ -10,7 +10,8 @@ import numpy as np
 
 
 def as_points(found: np.ndarray | None) -> np.ndarray:
-    """(N, 2) floats from whatever corners, findNonZero or goodFeaturesToTrack gave; (0, 2) for None"""
+    """(N, 2) floats from whatever corners, findNonZero or goodFeaturesToTrack gave; (0, 2) for
+    None"""
     return np.zeros((0, 2)) if found is None else np.asarray(found, float).reshape(-1, 2)
 
 

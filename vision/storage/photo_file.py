@@ -97,9 +97,9 @@ def decode_photo(data: bytes, name: str) -> np.ndarray:
         size = None
     if size is None:
         other = _other_format(data)
-        raise BadPhoto(
-            f"{name}: {f'{other}, which is not read here; save it as JPEG first' if other else 'not a JPEG or PNG picture'}"
-        )
+        if other:
+            raise BadPhoto(f"{name}: {other}, which is not read here; save it as JPEG first")
+        raise BadPhoto(f"{name}: not a JPEG or PNG picture")
     width, height = size
     if width * height > MOST_PIXELS:
         raise BadPhoto(

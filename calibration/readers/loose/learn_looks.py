@@ -113,9 +113,8 @@ def placed(
         best = None
         for o in group.site.outlines:
             height = max(f.height for f in wanted)
-            straight = (
-                group.site.reads != "cluster"
-            )  # a pile lies in the middle of its site, and nearly straight
+            # a pile lies in the middle of its site, and nearly straight
+            straight = group.site.reads != "cluster"
             if straight:
                 o = (o.min(0) + o.max(0)) / 2 + ON_PILE * np.array(
                     [[-1, -1], [1, -1], [1, 1], [-1, 1]]
@@ -144,10 +143,8 @@ def placed(
 
 
 HALOS = (0.0, 0.5, 1.0, 1.5, 2.0)  # mm
-ANYWHERE, THERE = (
-    (1.4, 0.5, 0.0),
-    (0.4, 0.0),
-)  # mm by which pieces are shifted while looks are learnt
+# mm by which pieces are shifted while looks are learnt
+ANYWHERE, THERE = (1.4, 0.5, 0.0), (0.4, 0.0)
 ON_PILE = 3.0  # mm by which a piece may lie off the middle of a pile's site
 NEARBY = np.array(
     [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [0.7, 0.7], [0.7, -0.7], [-0.7, 0.7], [-0.7, -0.7]]
@@ -309,7 +306,8 @@ def brightness(
 
 
 def tone_of(seen: np.ndarray, look: np.ndarray, area: np.ndarray) -> float:
-    """The logarithm of how much brighter (h, w, 3) colours are than a look, where they agree at all"""
+    """The logarithm of how much brighter (h, w, 3) colours are than a look, where they agree at
+    all"""
     ratio = np.log(((seen * look).sum(-1) + 1) / ((look**2).sum(-1) + 1))
     use = (area > area.max() * 0.2) & (np.abs(ratio) < 0.4)
     return float(np.median(ratio[use])) if use.any() else 0.0

@@ -40,7 +40,8 @@ def log_windows(
 
 
 def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """(..., h, w) float32: how unlike each pixel is; colour counts more than brightness (shadows)"""
+    """(..., h, w) float32: how unlike each pixel is; colour counts more than brightness
+    (shadows)"""
     d = seen - empty
     bright = d.mean(-1)
     return np.sqrt(0.3 * bright**2 + ((d - bright[..., None]) ** 2).sum(-1))
@@ -140,9 +141,8 @@ def localise(
     tried = [straight, oblique] if size[0] == size[1] else [straight, straight + 90, oblique]
     best = best_place(score, tried[0], doubt, scale)
     for other in (best_place(score, tilts, doubt, scale) for tilts in tried[1:]):
-        best = (
-            other if other[2] >= best[2] + CROOKED else best
-        )  # one hardly longer than wide would else lie across by chance
+        # one hardly longer than wide would else lie across by chance
+        best = other if other[2] >= best[2] + CROOKED else best
     return best[:2]
 
 

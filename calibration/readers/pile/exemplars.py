@@ -42,10 +42,9 @@ NEARBY = 0.3  # of its diameter by which a piece may lie beside where its outlin
 SEARCHED = 0.8  # mm between places at which a round piece is looked for all over its site
 ASTRAY = 4.0  # doubt that a piece's middle lies there, beyond which it is not looked for
 BETTER = 0.6  # of its misfit where its outline was, that it must have where it is found
-GIVE = (
-    0.3,
-    0.15,
-)  # of a site's side that a piece may stick out of it and cost one; a disc less: its shadow is as round
+# of a site's side that a piece may stick out of it and cost one; a disc less: its shadow is as
+# round
+GIVE = 0.3, 0.15
 ROUNDS = 4  # in which pieces of one footprint agree on what they look like
 ENOUGH = 2  # cut-outs of a kind, beyond which none are borrowed
 

@@ -45,9 +45,8 @@ def grains(fine: Fine, pieces: Sequence[Exemplar], owner: Sequence[int]) -> list
                     np.float32
                 )
             )
-    usual = (
-        np.median([o.std() for o in out]) if out else 0.0
-    )  # one piece may lie in both photos: it has its own grain twice
+    # one piece may lie in both photos: it has its own grain twice
+    usual = np.median([o.std() for o in out]) if out else 0.0
     return [o for o in out if o.std() >= usual]
 
 

@@ -263,7 +263,8 @@ def unknown(rng: np.random.Generator, form: Patch, ground: np.ndarray) -> Patch:
 
 def crossed(rng: np.random.Generator, one: Patch, other: Patch) -> Patch | None:
     """A piece with a print that is part of one's and part of the other's, as a kind never shown may
-    have (a U with the dots of an Ö); None where they are not of one form, or alike in either part"""
+    have (a U with the dots of an Ö); None where they are not of one form, or alike in either
+    part"""
     if one.picture.shape != other.picture.shape or one.radius != other.radius:
         return None
     m = len(one.picture)

@@ -27,10 +27,9 @@ ENOUGH = 0.9  # of them, in which the right look is among those tried: rings do,
 # chance of being a site's own, of what is laid there to learn from; as little of what lies beside
 # it
 OWN = 0.6
-SIDE = (
-    -0.1,
-    0.3,
-)  # log units by which a stack's side is brighter than its rim makes expect, and one standard deviation
+# log units by which a stack's side is brighter than its rim makes expect, and one standard
+# deviation
+SIDE = -0.1, 0.3
 SLOPPY = 0.05  # of its radius that a piece lies off the middle of the one beneath it
 # times as much as a piece that counts, for whether a site is empty, which is something else
 STRANGER = 3.0
@@ -143,7 +142,8 @@ class Maker:
     def lay(
         self, window: np.ndarray, patch: Patch, at: np.ndarray, lean: np.ndarray, light
     ) -> np.ndarray:
-        """Lays a patch with its foot at `at` (mm off the window's middle); -> its top's middle, px"""
+        """Lays a patch with its foot at `at` (mm off the window's middle); -> its top's middle,
+        px"""
         middle = len(window) / 2 - 0.5 + (at + lean * (patch.height - self.s.height)) * self.s.scale
         lay(window, patch, middle, self.turn(patch), self.s.scale, lean, light)
         return middle
@@ -175,7 +175,8 @@ class Maker:
         return piece, second
 
     def stack(self, window: np.ndarray, look: int, site: int, lean: np.ndarray, light) -> int:
-        """Lays pieces alike on each other, not quite straight; -> the cut-out that all are made of"""
+        """Lays pieces alike on each other, not quite straight; -> the cut-out that all are made
+        of"""
         rng, stack = self.rng, self.s.stacked[look]
         options = self.s.plain[look]
         patch, piece = options[rng.integers(len(options))]
@@ -206,7 +207,8 @@ class Maker:
             self.lay(window, s.large[rng.integers(len(s.large))], self.beside(3), lean, light)
 
     def beside(self, halves: int) -> np.ndarray:
-        """mm: where a large piece's middle lies that covers this site (1) or the one next to it (3)"""
+        """mm: where a large piece's middle lies that covers this site (1) or the one next to it
+        (3)"""
         side = self.s.group.side / 2
         at = np.array([halves, self.rng.choice([-1, 1])]) * side * self.rng.choice([-1, 1])
         return at[:: self.rng.choice([-1, 1])] + self.rng.uniform(-0.15, 0.15, 2) * side
@@ -396,9 +398,8 @@ def teach(
         count if block else count // (4 if scenery.unshown else 8)
     )
     jobs += [] if block else [BARE] * (count // 2)
-    things = (
-        not block and not scenery.misplaced
-    )  # beside a spot inside a cell lie pieces that look as things on it would
+    # beside a spot inside a cell lie pieces that look as things on it would
+    things = not block and not scenery.misplaced
     jobs += [looks + 2] * (count // THINGS) if things else []
     jobs += [looks + 1] * (count // 4 if maker.full else 0)
     maker.rng.shuffle(jobs)

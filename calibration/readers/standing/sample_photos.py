@@ -127,7 +127,8 @@ class Studio(msgspec.Struct, dict=True, eq=False):
 
     @cached_property
     def weight(self) -> np.ndarray:
-        """(h, w, CHANNELS) one by how much the empty board's look may vary: more where it is uneven"""
+        """(h, w, CHANNELS) one by how much the empty board's look may vary: more where it is
+        uneven"""
         gy, gx = np.gradient(self.empty, axis=(0, 1))
         varied = FLOOR**2 + 0.5 * (gx**2 + gy**2)
         if self.varied is not None:
@@ -376,10 +377,8 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         for n, seat in enumerate(self.seats):
             view = self.views.pop(0)
             along, lean = seat.leaning(self.centres)
-            at = (
-                *np.rint(seat.nadir),
-                round(seat.height),
-            )  # as a rule the camera stayed where it was
+            # as a rule the camera stayed where it was
+            at = *np.rint(seat.nadir), round(seat.height)
             if at not in bare:
                 bare[at] = [
                     self.frame.cut(self.sheet, v, self.centres, along)

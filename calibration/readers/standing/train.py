@@ -88,7 +88,8 @@ class Maker:
     def stand(
         self, window: np.ndarray, man: int, lean: float, at: tuple[float, float], turn: float
     ) -> np.ndarray:
-        """Puts a man into a window (V, U, 3), in place; -> (V, U) how much of each pixel he hides"""
+        """Puts a man into a window (V, U, 3), in place; -> (V, U) how much of each pixel he
+        hides"""
         b = int(self.looks.nearest(np.array([lean]))[0])
         rows, columns, inside, _ = self.outline(man, b)
         m = placing(self.frame, at, turn + self.rng.normal(0, 2.0), self.rng.normal(1, 0.02))

@@ -26,7 +26,8 @@ def behind_things(
     sheet: Sheet, things: Iterable[tuple[np.ndarray, np.ndarray, float, float, float, np.ndarray]]
 ) -> np.ndarray:
     """(h, w) bool: where a sheet shows things and not the board; of each its foot (2,) mm, the way
-    it leans (2,), how far (mm a mm), its height and that of the camera in mm, (SLICES,) radii in mm"""
+    it leans (2,), how far (mm a mm), its height and that of the camera in mm, (SLICES,) radii in
+    mm"""
     out = np.zeros(sheet.shape, np.uint8)
     for foot, along, lean, height, above, radii in things:
         off, larger = rises(height, lean, above)

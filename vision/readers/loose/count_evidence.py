@@ -18,10 +18,8 @@ TELLING_FIRST = 0.1  # of the log-likelihoods of cards: neighbouring pixels say 
 EDGE = 1.0  # mm by which a foot may be misplaced
 KEEP = 8
 SUREST = 0.9995
-DOUBTS, DOUBT = (
-    1.3,
-    0.15,
-)  # blocks as likely there as not that together are as likely something foreign; how sharply so
+# blocks as likely there as not that together are as likely something foreign; how sharply so
+DOUBTS, DOUBT = 1.3, 0.15
 
 ANY = "any"  # whatever it is
 

@@ -39,14 +39,11 @@ from vision.readers.loose.site_assignment import NEAR, Homes
 from vision.readers.pile.fit_statistics import Usual
 from vision.storage import model_file, struct_codec
 
-LUMP, LUMPY = (
-    1.85,
-    0.12,
-)  # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
-BIGGER, MAYBE = (
-    1.7,
-    0.1,
-)  # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
+# of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
+LUMP, LUMPY = 1.85, 0.12
+# of the smallest piece's area: one whose steps and sides may look like small ones; as likely as
+# that
+BIGGER, MAYBE = 1.7, 0.1
 LARGE = 1600.0  # mm² of a site: on a larger one something foreign need not fill more
 AROUND = 24  # sites looked at for how pieces fit where only few are read
 BESIDE = 4.0  # mm beside a spot inside a cell at which what lies there is read with the spot
@@ -117,11 +114,8 @@ class ClusterReader:
             tuple(tall),
         )
         self.aside, self.usual = frozenset(aside), usual if isinstance(usual, Habits) else UNTOLD
-        self.lump, self.patch, self.lumps = (
-            lump,
-            patch,
-            {},
-        )  # site -> mm of both, of the picture read last
+        # site -> mm of both, of the picture read last
+        self.lump, self.patch, self.lumps = lump, patch, {}
         self.frame, self.kept = empty.frame, {}
         self.stage = Stage(empty, site_trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
@@ -248,8 +242,8 @@ class ClusterReader:
         parts: Sequence[tuple[dict[str, Site], Rect | None]],
         memory: SceneMemory | None = None,
     ) -> list[Begun]:
-        """Of each part its scene, what cards lie there, and how. Raises StaleCache where the picture
-        is not like that remembered."""
+        """Of each part its scene, what cards lie there, and how. Raises StaleCache where the
+        picture is not like that remembered."""
         low = self.stage.low(image, pose) if memory or parts[0][1] else None
         light = memory.light(low) if memory else None
         first = memory is not None and light is None
@@ -519,10 +513,8 @@ class ClusterReader:
         strange = 1 / (1 + np.exp(min(-most, 50)))
         stands = any(is_block(p.form) and p.chance > 0.5 for p, _ in pieces)
         lump = max(p.lump for p in left)
-        self.lumps[site.id] = (
-            lump,
-            max(p.filled(False) for p in left),
-        )  # shadows reach sites on which nothing stands, too
+        # shadows reach sites on which nothing stands, too
+        self.lumps[site.id] = lump, max(p.filled(False) for p in left)
         for much, usual in ((lump, self.lump), (max(p.filled(stands) for p in left), self.patch)):
             strange = 1 - (1 - strange) * (1 - littered(much, usual, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
@@ -540,7 +532,8 @@ class ClusterReader:
         return site_has(site, p.foot, reach)
 
     def on_a_spot(self, foot: np.ndarray) -> bool:
-        """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE that"""
+        """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE
+        that"""
         at = tuple(map(float, foot))
         return any(cv2.pointPolygonTest(o, at, True) > -BESIDE for o in self.spots)
 

@@ -22,10 +22,9 @@ STRANGE = 0.6  # how strange a pixel is at least that counts
 SHADED = 0.4  # of its light that ground keeps in the shadow of what stands beside it
 NOISY = 3.0  # times the noise, by which ground may be off the colours that a shadow makes of it
 LEVELS = 5.0  # grey levels of noise, at the least
-BEYOND, LEAST = (
-    1.3,
-    0.35,
-)  # of the largest lump that samplers leave, of the smallest piece's inner radius: a lump larger than both
+# of the largest lump that samplers leave, of the smallest piece's inner radius: a lump larger than
+# both
+BEYOND, LEAST = 1.3, 0.35
 SLOPE = 0.08  # is something else; of that, how sharply so
 # times as large a disc, which what is surely strange would fill, tells as much as a lump; some of
 # it
@@ -123,7 +122,8 @@ def left_on(scene: Scene, at: Place) -> Left:
 
 def littered(lump: float, usual: float, inner: float) -> float:
     """Probability that such a lump (or what is filled) is something else. usual: mm of the largest
-    that samplers leave, inf where that is not known; inner: mm of the smallest piece's inner radius"""
+    that samplers leave, inf where that is not known; inner: mm of the smallest piece's inner
+    radius"""
     most = max(BEYOND * usual, LEAST * inner)
     return (
         1 / (1 + np.exp(np.clip((most - lump) / (SLOPE * most), -30, 30)))

@@ -20,27 +20,22 @@ from vision.readers.loose.pieces.search import polygons
 from vision.readers.loose.scene.scene import FOLD, Scene, covered
 from vision.readers.loose.site_assignment import NEAR
 
-LEVELS, SLOPE = (
-    8,
-    0.35,
-)  # grey levels by which what is the same may look otherwise; and of what its neighbours differ in, as nothing
+# grey levels by which what is the same may look otherwise; and of what its neighbours differ in, as
+# nothing
+LEVELS, SLOPE = 8, 0.35
 # is seen twice in the same pixels
-LIT, DARK = (
-    0.01,
-    4,
-)  # share by which all must be brighter or darker to be told; grey levels added, as dark pixels tell little
-UNEVEN, SHADED = (
-    0.05,
-    0.12,
-)  # share by which some is brighter or darker than the rest, and of the canvas, from which the light is
+# share by which all must be brighter or darker to be told; grey levels added, as dark pixels tell
+# little
+LIT, DARK = 0.01, 4
+# share by which some is brighter or darker than the rest, and of the canvas, from which the light
+# is
+UNEVEN, SHADED = 0.05, 0.12
 # another: nothing is taken as it was then
 # of what is not asked for that must look as it did, else the same; of a card that may still lie
 # there
 ALIKE = 0.5
-RIM, THICK = (
-    0.15,
-    3,
-)  # of a card's rim, so many pixels wide, that may look otherwise where it lies as it did
+# of a card's rim, so many pixels wide, that may look otherwise where it lies as it did
+RIM, THICK = 0.15, 3
 GRAZED = (
     0.04  # of a piece's place, and of what is around it, that may look otherwise: another's shadow
 )
@@ -96,7 +91,8 @@ class Kept(msgspec.Struct, frozen=True, eq=False):
 class Recalled(msgspec.Struct, frozen=True, eq=False):
     """What of a scene is as it was. changed: (h, w) 0 or 1, as coarse as what is strange, where it
     is not; gain: (3,) times as bright as it was; pieces, cards, told (of sites): those found
-    before, no change near them; gone: other pieces; doubtful: other cards that may lie there still"""
+    before, no change near them; gone: other pieces; doubtful: other cards that may lie there
+    still"""
 
     changed: np.ndarray
     gain: np.ndarray | float = 1.0

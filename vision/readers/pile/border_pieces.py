@@ -74,7 +74,8 @@ class Borders:
 def settled(
     borders: Borders, sites: Mapping[str, SiteEvidence], seen: Sequence[Seen]
 ) -> dict[str, SiteEvidence]:
-    """The same evidence, each piece that is seen near a border given to the site on which it stands"""
+    """The same evidence, each piece that is seen near a border given to the site on which it
+    stands"""
     out = dict(sites)
     for s in seen:
         if s.chance < MAYBE:

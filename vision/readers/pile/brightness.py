@@ -16,9 +16,8 @@ from vision.readers.pile.hidden_print import Shown
 INNER = 0.6  # of a straightened piece's half side: where its brightness is taken
 FEW = 4  # pieces that tell as much of how evenly bright they are as the samplers do
 NEAR = 8  # sites around, which tell of shadows and lamps
-BEST = (
-    2 * MORE_HERE
-)  # log odds at most for something else: the network has seen how bright it is, and was not surprised
+# log odds at most for something else: the network has seen how bright it is, and was not surprised
+BEST = 2 * MORE_HERE
 
 
 class Bright(msgspec.Struct, frozen=True, eq=False):

@@ -41,18 +41,16 @@ COARSE = 11  # and in those that looks are slid over
 COARSEST = 6  # pixels along the smallest piece in those
 LARGEST = 48  # pixels along those windows at most
 WORST = 50.0  # misfits beyond this are all alike
-HARDLY = (
-    -5.0
-)  # log-probability of a pile and its lower piece below which the upper one is not looked for
+# log-probability of a pile and its lower piece below which the upper one is not looked for
+HARDLY = -5.0
 FITS = CELLS * CELLS + 4 + 2  # inputs before those that tell how each look fits
 MARGIN = 5.0  # gain that a footprint may be behind another's and still be looked at
 BLUNDER = 10.0  # log-probability that a misfit of 1 costs a look whose face it is
 LEADING = 0.5  # and what a lead of one in the contest of the likeliest gains
 LITTLE = 0.1  # what the coarse gain counts where faces are compared
-ALONG = (
-    0.5,
-    1.0,
-)  # of the way from foot to top: where a piece that fits poorly is looked for too, drawn to its foot by bright sides
+# of the way from foot to top: where a piece that fits poorly is looked for too, drawn to its foot
+# by bright sides
+ALONG = 0.5, 1.0
 POORLY = 2.0  # misfit from which it does
 SURE = np.log(0.5)  # of a look, above which how it fits tells how pieces fit in a picture
 GIVE = 0.1  # of a site's side that a piece may stick out without surprise
@@ -212,9 +210,8 @@ class Stage(msgspec.Struct, eq=False):
         spot = np.zeros((n, len(self.owner), 2))
         likely = gain.max(1) - MARGIN
         for along in (0.0,) if self.faces else (0.0, *ALONG):
-            poor = (
-                misfit.min(1) > POORLY
-            )  # where any other footprint fits there is nothing more to look for
+            # where any other footprint fits there is nothing more to look for
+            poor = misfit.min(1) > POORLY
             for s, ring in enumerate(self.rings):
                 mine, pieces = self.coarse.slides[s].looks, np.flatnonzero(self.shape == s)
                 best = mine[gain[:, mine].argmax(1)]
@@ -346,7 +343,8 @@ class Stage(msgspec.Struct, eq=False):
         return np.degrees(turn).reshape(-1, WAYS), misfit.reshape(-1, WAYS), beliefs(self.zero)[own]
 
     def on_top(self, top: Top, lying: Laid, rows: np.ndarray) -> np.ndarray:
-        """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""
+        """(r, F) what tells whether the upper piece lies there, of these rows (r,) of
+        hypotheses()"""
         below = lying.champion[rows, top.base]
         pictures = np.empty((len(rows), *lying.pictures.shape[2:]), np.float32)
         seen, which = np.nonzero(lying.tried[rows] == below[:, None])
@@ -387,7 +385,8 @@ class Stage(msgspec.Struct, eq=False):
         return told
 
     def left_by(self, inputs: np.ndarray, lying: Laid, look: np.ndarray) -> np.ndarray:
-        """(n,) how much of what hypotheses() saw the best cut-out of a look (n,) leaves unexplained"""
+        """(n,) how much of what hypotheses() saw the best cut-out of a look (n,) leaves
+        unexplained"""
         look = look.copy()
         for top in self.tops:  # an upper piece may lie anywhere on the lower one
             look[look == top.whole] = top.base

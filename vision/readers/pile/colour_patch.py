@@ -16,10 +16,8 @@ from vision.readers.pile.fit_statistics import MORE_HERE, STEEP
 
 CORE = 0.43  # of a site's side, from its middle: where a patch is looked for
 LARGE = 0.12  # of that, how large a patch is at least
-NEAR, ALIKE = (
-    8,
-    4,
-)  # sites that seem empty: nearest, and most of a colour. Light and paint make these look so, too
+# sites that seem empty: nearest, and most of a colour. Light and paint make these look so, too
+NEAR, ALIKE = 8, 4
 ENOUGH = 12  # of them in a picture, below which nothing is told
 FEW = 0.05  # share of their cells that are off by more than is usual
 LEAST = np.float32([0.02, 0.015, 0.015])  # log units, brightness and tints, that are always usual

@@ -98,10 +98,8 @@ def reduced(pick: np.ufunc, values: np.ndarray) -> np.ndarray:
     """(n, d) of (n, w, d): what pick.reduce gives along w, by halves: many short rows one after the
     other are slow"""
     while (w := values.shape[1]) > 1:
-        first, second = (
-            values[:, : w - w // 2],
-            values[:, w // 2 :],
-        )  # of an odd w the middle is in both
+        # of an odd w the middle is in both
+        first, second = values[:, : w - w // 2], values[:, w // 2 :]
         values = pick(first, second)
     return values[:, 0]
 

@@ -232,7 +232,8 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
         turn: np.ndarray,
         rounds: int = ROUNDS,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(middle (n, 2) mm, turn (n,) radians) after moving the cut-outs `piece` (n,) to fit best"""
+        """(middle (n, 2) mm, turn (n,) radians) after moving the cut-outs `piece` (n,) to fit
+        best"""
         start_m, start_t = middle, turn
         grid, half = grid_points(1.0), self.half[piece]
         for _ in range(rounds):

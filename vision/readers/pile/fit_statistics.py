@@ -12,10 +12,8 @@ MANY = 0.8  # share of pieces beyond which what fits worse tells how badly the r
 RARELY = 0.007  # share of pieces that fit so badly that their fit tells nothing
 RARELY_HERE = 0.01  # the same where other pieces of the picture tell how pieces fit in it
 STEEP = 4.0  # how many times as fast as pieces get rarer doubt grows
-LESS, MORE = (
-    -8.0,
-    3.0,
-)  # log odds by which a fit may tell against something else, and for it: alone it does not
+# log odds by which a fit may tell against something else, and for it: alone it does not
+LESS, MORE = -8.0, 3.0
 MORE_HERE = 6.0  # and for it where the picture's pieces tell
 LEAST = 1e-3  # what is left unexplained at least
 # pieces in a picture that tell as much of how badly they fit in its light as all that was learnt
@@ -90,9 +88,8 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         if not len(worse):
             return self
         known, many = len(worse) / (len(worse) + FEW), np.quantile(worse, MANY)
-        rarer = (
-            np.quantile(worse, 1 - (1 - MANY) / 2) - many
-        )  # not the mean: things may be among them
+        # not the mean: things may be among them
+        rarer = np.quantile(worse, 1 - (1 - MANY) / 2) - many
         fall = min(
             max(known * rarer / math.log(2) + (1 - known) * self.fall, self.fall / EVEN), self.fall
         )

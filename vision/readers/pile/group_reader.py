@@ -22,10 +22,8 @@ from vision.readers.pile.colour_patch import Ground
 from vision.readers.pile.hidden_print import MANY, NOTHING, WHOLE, Printing, Shown
 from vision.readers.pile.orientation import split
 
-AROUND, COMPARED = (
-    40,
-    12,
-)  # sites looked at, and pieces looked at there, for how pieces fit where only few sites are read
+# sites looked at, and pieces looked at there, for how pieces fit where only few sites are read
+AROUND, COMPARED = 40, 12
 DOUBTFUL = np.log(
     0.01
 )  # log-probability that a site is empty, below which it does not matter whether its print shows
@@ -256,7 +254,8 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
     ) -> tuple[np.ndarray, Laid, np.ndarray]:
         """(the same, what is strange told by how pieces fit in this picture; how each would lie;
         (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely). bared:
-        of these sites; others: of the group, which tell how pieces fit too where one may be strange"""
+        of these sites; others: of the group, which tell how pieces fit too where one may be
+        strange"""
         told, inputs, lying = self.looked(sight, which, unlike, gain, place, lean)
         if self.stage.usual is not None and bared is not None:
             told = uncovered(told, bared.gone, bared.sheet)

@@ -28,8 +28,8 @@ SURE = 0.999  # that a print is hidden, at most
 
 class Shown(msgspec.Struct, frozen=True, eq=False):
     """How well print is seen on sites. centres: (n, 2) mm; strong: (n,) how strong it is, 1 as on
-    the empty board, 0 not at all;
-    unsure: (n,) by how much that may be off; lit: (n,) logarithm of how much brighter the site is"""
+    the empty board, 0 not at all; unsure: (n,) by how much that may be off; lit: (n,) logarithm of
+    how much brighter the site is"""
 
     centres: np.ndarray
     strong: np.ndarray
@@ -77,7 +77,8 @@ class Shown(msgspec.Struct, frozen=True, eq=False):
         return out
 
     def without(self, i: int, bare: Shown) -> float:
-        """Probability that row i does not show its print as the nearest of these others show theirs"""
+        """Probability that row i does not show its print as the nearest of these others show
+        theirs"""
         near = nearest_others(bare.centres, self.centres[i], NEAR)
         if len(near) < ENOUGH:
             return 0.0

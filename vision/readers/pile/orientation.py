@@ -14,10 +14,8 @@ SURE = 9.0  # degrees that a piece may lie askew: one standard deviation
 LAID = 5.0  # and one that a sampler's owner lays straight
 # of a footprint, that tells its turn: its rim is lit from where the lamp is, however it lies
 PRINT = 0.8
-PLACES, ALIKE = (
-    10,
-    30,
-)  # of a print that tell its turn, each by itself: by all but colour; against one of the same kind
+# of a print that tell its turn, each by itself: by all but colour; against one of the same kind
+PLACES, ALIKE = 10, 30
 CLOSEST = 0.05  # least misfit, a mean square, that two views of a print have
 ASTRAY = 0.01  # chance that a cut-out says nothing of how another is turned
 DOUBT = 0.004  # chance that a turn says nothing
@@ -58,7 +56,8 @@ def structure(e: Exemplar) -> Exemplar:
 
 
 def named_alike(a: str, b: str) -> int:
-    """How many parts two names share in the same place: seed:red:flax and seed:white:flax share two"""
+    """How many parts two names share in the same place: seed:red:flax and seed:white:flax share
+    two"""
     return sum(x == y for x, y in zip(a.split(":"), b.split(":")))
 
 

@@ -24,10 +24,9 @@ BEYOND = 1.4  # ... up to so many times the highest top's height
 BESIDE = 0.35  # of the top's radius: how far round it shade is looked for
 WAYS = 8  # directions in which it is
 HIDDEN = 24
-OFF, STEP = (
-    0.25,
-    0.03,
-)  # of its radius: how far off a disc's middle may be in its cut-out, and in what steps it is looked for
+# of its radius: how far off a disc's middle may be in its cut-out, and in what steps it is looked
+# for
+OFF, STEP = 0.25, 0.03
 RINGS, AROUND = 20, 48
 STEEP = 0.08  # log units from ring to ring that gloss and print go beyond, and count no more
 
@@ -90,7 +89,8 @@ class Heights(msgspec.Struct, frozen=True, eq=False):
         top: np.ndarray,
         turn: np.ndarray,
     ) -> np.ndarray:
-        """(n, WAYS * 3) how much darker than bare it is round the top, near to it and further off"""
+        """(n, WAYS * 3) how much darker than bare it is round the top, near to it and further
+        off"""
         a = np.arange(WAYS) * 2 * np.pi / WAYS
         r = self.radius * (1 + BESIDE * np.array([0.25, 0.6, 1.0]))
         grid = r[None, :, None] * np.stack([np.cos(a), np.sin(a)], -1)[:, None]

@@ -22,15 +22,8 @@ MATTER = np.array([0.45, 0.10, 0.10], np.float32)  # least spread of the colours
 UNSURE = 8.0  # most that a pixel may speak for or against a form
 STEADY = 2.0  # what a slice costs, a mm that it is wider than the next
 SLACK = 1.25  # how much wider than the plan says a thing may be
-TOGETHER = (
-    12,
-    6,
-    3,
-    1,
-    6,
-    3,
-    1,
-)  # slices that are made wider or narrower together, one try after another
+# slices that are made wider or narrower together, one try after another
+TOGETHER = 12, 6, 3, 1, 6, 3, 1
 CHANNELS = len(FLOOR)
 BOARD = -2.0  # below that much a pixel speaks for the board and against a man
 PRIOR = 8.0  # pixels of its usual colour that each place of a kind is thought to have shown

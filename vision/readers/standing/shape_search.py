@@ -175,11 +175,8 @@ class Searcher(msgspec.Struct, eq=False):
         """(n, K, 2) pixels (x, y) of the upper left of the window's inner part where each kind
         explains most"""
         n, kinds = len(seen.open), len(model.part)
-        every = (
-            ...,
-            slice(None, None, STEP),
-            slice(None, None, STEP),
-        )  # of the pixels too, both ways
+        # of the pixels too, both ways
+        every = ..., slice(None, None, STEP), slice(None, None, STEP)
         if _places:
             here = [np.ascontiguousarray(a[every]) for a in (seen.window, seen.bare, seen.open)]
             looks = [

@@ -65,7 +65,8 @@ def grid_of(size: tuple[float, float], scale: float, step: int = 1) -> np.ndarra
 
 
 def planar(a: np.ndarray) -> np.ndarray:
-    """(N, 3, h w) of (N, h, w, 3): arithmetic with one colour at a time is several times as quick"""
+    """(N, 3, h w) of (N, h, w, 3): arithmetic with one colour at a time is several times as
+    quick"""
     return np.ascontiguousarray(
         a.reshape(len(a), math.prod(a.shape[1:-1]), 3).transpose(0, 2, 1)
     )  # of no cards too

@@ -44,23 +44,17 @@ from vision.readers.loose.scene.resampling import cut, free_of, in_pixels, is_ca
 from vision.readers.loose.scene.scene import Scene, corners_of, sharp
 
 SURENESS = 0.15  # of a mm² of a card on which two kinds differ: how many nats it tells
-OPEN, TELLING = (
-    0.3,
-    20.0,
-)  # misfit, and nats, by which a kind may be worse as the likeliest lies before its own place is worked out
+# misfit, and nats, by which a kind may be worse as the likeliest lies before its own place is
+# worked out
+OPEN, TELLING = 0.3, 20.0
 TRIES = 6  # kinds whose place is worked out well, of all that may lie on a site, at most
-MUCH, FEWEST = (
-    0.1,
-    0.1,
-)  # shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell better
-MOVED, RECOLOURED = (
-    1.0,
-    0.1,
-)  # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
-POOR, ASKEW = (
-    1.0,
-    (-0.1, 0.0, 0.1),
-)  # misfit of what shows above which a card is looked for once more, turned by so many radians
+# shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell
+# better
+MUCH, FEWEST = 0.1, 0.1
+# mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
+MOVED, RECOLOURED = 1.0, 0.1
+# misfit of what shows above which a card is looked for once more, turned by so many radians
+POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)
 FILLED = 0.8  # of its site: a card so large is what things stand on
 COARSE, FINE = 0.55, 1.1  # pixels a mm at which kinds are told apart
 EDGE = 1.5  # mm: where a card ends tells where it was laid or cut, not which it is
@@ -334,9 +328,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                     bareness(scene, level, pose[None], scene.light_at(pose[None, :2]), hidden)[0]
                 )
             )
-            nothing = (
-                max(told[s], key=told[s].get) == ""
-            )  # a sandy ziggurat hid all but a rim of a card on sandy ground
+            # a sandy ziggurat hid all but a rim of a card on sandy ground
+            nothing = max(told[s], key=told[s].get) == ""
             out[s][""] = min(out[s][""], bare) if nothing else max(out[s][""], bare)
         return out
 

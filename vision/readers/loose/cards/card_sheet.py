@@ -15,10 +15,8 @@ from vision.readers.loose.cards.orientation import turns_of
 from vision.readers.loose.scene.polar_patches import dot
 from vision.readers.loose.scene.resampling import cut
 
-ASIDE, BAND = (
-    3.0,
-    1.0,
-)  # mm by which all cards may have been laid aside; beside an edge that tell where it is
+# mm by which all cards may have been laid aside; beside an edge that tell where it is
+ASIDE, BAND = 3.0, 1.0
 LAST = 8  # turns of learning a sheet
 
 

@@ -18,12 +18,8 @@ from vision.readers.loose.scene.scene import Scene
 GAMMA = (
     2.2  # grey levels of a picture are about this root of light: what a lamp adds, it adds to light
 )
-NARROW = (
-    30.0,
-    20.0,
-    14.0,
-    14.0,
-)  # grey levels from which a pixel shows something else than a veiled print
+# grey levels from which a pixel shows something else than a veiled print
+NARROW = 30.0, 20.0, 14.0, 14.0
 DARK = 12.0  # grey levels below which noise is as large in light as there
 # of all pixels' weight: how firmly a card's light is held to that of the room, and a veil to
 # nothing:

@@ -17,16 +17,12 @@ STARTS = 3  # kinds unlike each other that a card is first taken for
 DOUBTFUL = (
     2.0  # misfit above which a card may be another: pieces hide more than about a fifth of it
 )
-DARKEST, SHADOW = (
-    0.5,
-    4.0,
-)  # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
+# of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
+DARKEST, SHADOW = 0.5, 4.0
 CROOKED = 1.5  # misfit above which a card may lie another way round
 TURNED = 0.6  # of a card's misfit, that turning it round must leave at most
-DIM = (
-    0.87,
-    1.15,
-)  # by how much ground may be darker or brighter than the light around it; more would make it a card
+# by how much ground may be darker or brighter than the light around it; more would make it a card
+DIM = 0.87, 1.15
 CLOSE = 1.2  # misfit by which a kind may be worse than the best before its place is worked out
 _bare = Kernel("bare_cards", "BBBnnndnfnfxxxxxxxf")
 

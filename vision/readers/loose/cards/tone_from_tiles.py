@@ -22,10 +22,8 @@ PLENTY = 18  # ... and so many are told it by quickly enough
 PRINTED = 0.02  # variance of log brightness that a tile's print has at least, to tell a tone by
 ENOUGH = 0.25  # share of it that is neither too dark nor too bright
 COARSE = 4  # every so manieth pixel either way tells the colours
-ROUNDS, NARROW = (
-    6,
-    0.06,
-)  # of leaving out what lies on a tile; by how much the logarithm may be off in the end
+# of leaving out what lies on a tile; by how much the logarithm may be off in the end
+ROUNDS, NARROW = 6, 0.06
 
 
 def rendition_by_tiles(

@@ -347,9 +347,8 @@ def feet(
     lean = leans(scene, look.form.height, px) * np.float32(k)
     full = np.zeros(len(px), np.float32)
     for t in np.float32(LEANS):
-        x, y = (
-            np.rint(px + 0.25 + t * lean).astype(int).T
-        )  # a canvas pixel's middle lies a quarter past that of the coarser one
+        # a canvas pixel's middle lies a quarter past that of the coarser one
+        x, y = np.rint(px + 0.25 + t * lean).astype(int).T
         full += dense[y.clip(0, dense.shape[0] - 1), x.clip(0, dense.shape[1] - 1)]
     return scene.frame.to_mm((px[full > 3 * share].astype(float) + 0.5) * FOLD - 0.5)
 

@@ -32,32 +32,20 @@ from vision.readers.loose.scene.polar_patches import (
 )
 from vision.readers.loose.scene.scene import Scene
 
-SURE, SURE_TALL = (
-    0.38,
-    0.7,
-)  # share of the gain of a perfect match at which a piece is as likely there as not; a figure,
-STEEP, STEEP_TALL = (
-    10.0,
-    20.0,
-)  # which may be lit from any side, explains much that is none, such as another's shadow; odds
+# share of the gain of a perfect match at which a piece is as likely there as not; a figure,
+SURE, SURE_TALL = 0.38, 0.7
+# which may be lit from any side, explains much that is none, such as another's shadow; odds
+STEEP, STEEP_TALL = 10.0, 20.0
 # that such a share more tells
-FIT, FRAMED, COVERED, NEEDED = (
-    10.0,
-    6.5,
-    17.0,
-    5.1,
-)  # odds that a block is there: what its fit adds, what its outline does, what is
+# odds that a block is there: what its fit adds, what its outline does, what is
+FIT, FRAMED, COVERED, NEEDED = 10.0, 6.5, 17.0, 5.1
 # lost where others cover it, as blocks stand beside each other, and what it takes
 WELL = 0.7  # share of the gain of a perfect match above which a piece fits as well as any
-FITS, SEEN = (
-    0.85,
-    0.5,
-)  # shares of a perfect match below which a piece may be another; of it that must lie open to tell
+# shares of a perfect match below which a piece may be another; of it that must lie open to tell
+FITS, SEEN = 0.85, 0.5
 LEAST = 25.0  # gain below which a place is not looked at again
-PLENTY, PLENTY_BLOCK = (
-    120.0,
-    50.0,
-)  # gains to go by; little else than a block looks like top and sides of one
+# gains to go by; little else than a block looks like top and sides of one
+PLENTY, PLENTY_BLOCK = 120.0, 50.0
 TONE = 0.08  # by which a piece may be brighter or darker than its kind
 DARKEST = 0.55  # of its light that ground in a shadow keeps
 SHADOW = 8.0  # what it costs to take something for a shadow, times how dark it is
@@ -69,15 +57,10 @@ ALONE = 0.35
 HOPELESS = 0.25
 # is flat and seen coarsely, looked at finely
 JUMP = 0.7  # of the way a block leans: as far off may a dark side be taken for its top
-STEPS = (
-    0.5,
-    0.25,
-    0.12,
-)  # of its inner radius: by which blocks are shifted, coarsely seen, to where they fit best
-SPREAD = (
-    30.0,
-    20.0,
-)  # grey levels by which points are off that hardly count when a piece is shifted, at first and then
+# of its inner radius: by which blocks are shifted, coarsely seen, to where they fit best
+STEPS = 0.5, 0.25, 0.12
+# grey levels by which points are off that hardly count when a piece is shifted, at first and then
+SPREAD = 30.0, 20.0
 LAST = 0.25, 0.06  # and then as finely as they are seen
 CAP = 9.0  # squared, weighted grey levels beyond which a pixel shows something else altogether
 

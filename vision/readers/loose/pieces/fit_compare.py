@@ -94,7 +94,8 @@ def best_at(
 def in_each_light(
     scene: Scene, table: Table, at: np.ndarray, found: Sequence[np.ndarray]
 ) -> Iterator[tuple[tuple[int, ...], slice | np.ndarray, Sequence[np.ndarray]]]:
-    """(key, which of the places, their rows of `found` to write into) of each group of lights_of()"""
+    """(key, which of the places, their rows of `found` to write into) of each group of
+    lights_of()"""
     for dim, some in lights_of(scene, table, at):
         if some is None:
             yield dim, slice(None), found

@@ -29,11 +29,8 @@ from vision.readers.loose.scene.scene import FOLD, Scene, cover, cover_within
 
 MAYBE = 0.02  # chance of being there below which a place is not worth telling
 AT_ONCE = 100  # places looked at together by numpy: what they take stays near the processor
-NETS = (
-    (0.42, 0.2, 1, False),
-    (0.21, 0.5, 2, False),
-    (0.42, 0.07, 2, True),
-)  # how far apart places are looked at, of a piece's
+# how far apart places are looked at, of a piece's
+NETS = (0.42, 0.2, 1, False), (0.21, 0.5, 2, False), (0.42, 0.07, 2, True)
 # inner radius; the share of strange ground around one; how often the next places are tried once no
 # more is found; whether only where the colour is a piece's: what the first net leaves unexplained
 # is looked at more closely, and what hides on ground of its own colour
@@ -149,10 +146,8 @@ class Net:
 
     def near(self, at: np.ndarray, radius: float) -> np.ndarray:
         """(N,) whether a place lies within `radius` mm of one of (M, 2)"""
-        out, reach = (
-            np.zeros(self.shape, bool),
-            radius + 1e-6,
-        )  # which way the last digit falls is judged below
+        # which way the last digit falls is judged below
+        out, reach = np.zeros(self.shape, bool), radius + 1e-6
         first, beyond = (
             np.stack([np.searchsorted(v, at[:, i] + by) for i, v in enumerate(self.sides)], 1)
             for by in (-reach, reach)

@@ -16,10 +16,8 @@ from vision.readers.loose.scene.polar_patches import SCORE_NOISE
 from vision.readers.loose.scene.resampling import is_whole
 from vision.readers.loose.scene.scene import FOLD, Scene, corners_of
 
-CLEAR, RIM = (
-    5.0,
-    15.0,
-)  # grey levels by which a card laid may be off anywhere, and along its rim besides
+# grey levels by which a card laid may be off anywhere, and along its rim besides
+CLEAR, RIM = 5.0, 15.0
 WHOLE = 64  # of a grey level are a print's numbers for the kernel, as in lay.c
 SHAKEN = 0.5  # canvas pixels by which its print may lie off
 AROUND = np.ones((3, 3), np.uint8)
@@ -149,7 +147,8 @@ def folded(least: float, most: float, length: int) -> tuple[int, int]:
 
 
 def into(corners: np.ndarray, wide: int, high: int) -> np.ndarray:
-    """(2, 3) from pixels to those of a print, wide x high, that lies with its (4, 2) corners there"""
+    """(2, 3) from pixels to those of a print, wide x high, that lies with its (4, 2) corners
+    there"""
     (x, y), (u, v), (s, t) = (
         corners[0].tolist(),
         (corners[1] - corners[0]).tolist(),

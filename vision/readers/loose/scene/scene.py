@@ -28,14 +28,8 @@ from vision.readers.loose.scene.resampling import is_whole
 from vision.readers.loose.scene.softening import Softened
 
 LIGHT_STEP = 24  # canvas pixels a cell of the light's map
-NEARER = (
-    (6, 0.3),
-    (6, 0.3),
-    (4, 0.15),
-    (4, 0.15),
-    (3, 0.08),
-    (2, 0.05),
-)  # cells around that have much the same light; by
+# cells around that have much the same light; by
+NEARER = (6, 0.3), (6, 0.3), (4, 0.15), (4, 0.15), (3, 0.08), (2, 0.05)
 # which logarithm one may differ and still count
 RELIGHT = 45.0  # mm around a card within which its light is that of its neighbours
 UNEVEN = 0.08  # logarithm of brightness by which cards differ anyway: no reason to mend the light
@@ -48,14 +42,14 @@ _softly_at = Kernel("softly_at", "BnnfnB")
 
 
 class Scene(msgspec.Struct, eq=False):
-    """seen: (h, w, 4) uint8, pad_channels(); ground: the same for the empty board and the cards found;
-    weight: (h, w) float32, 1 / grey levels², negative where something known covers; strange: (h /
-    FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3) factors to the empty board's light; off:
-    (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the ground
-    without any cards; corner: (x, y) pixels of the whole canvas at which this part of it begins;
-    laid: rectangles in which ground was changed; softened: pictures averaged over so many pixels,
-    the ground as it was after the first so many changes to it;
-    soft: what is seen and the ground, where they are such"""
+    """seen: (h, w, 4) uint8, pad_channels(); ground: the same for the empty board and the cards
+    found; weight: (h, w) float32, 1 / grey levels², negative where something known covers; strange:
+    (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3) factors to the empty board's light;
+    off: (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the
+    ground without any cards; corner: (x, y) pixels of the whole canvas at which this part of it
+    begins; laid: rectangles in which ground was changed; softened: pictures averaged over so many
+    pixels, the ground as it was after the first so many changes to it; soft: what is seen and the
+    ground, where they are such"""
 
     frame: Frame
     lean: Lean

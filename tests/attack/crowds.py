@@ -109,8 +109,7 @@ def _while(
     warm_up(table)
     before, held = table.megabytes(), table.held()
     stop, pages, failed, most = threading.Event(), [], 0, before
-    for n in range(10):
-        table.page(f"127.0.3.{n + 1}")
+    usual = max(table.page(f"127.0.3.{n + 1}") for n in range(10))
     thread = threading.Thread(target=attack, args=(stop,))
     thread.start()
     try:

@@ -119,7 +119,7 @@ def test_the_host_corrects_a_place(visit, table):
 
 
 def test_points_over_time_and_who_won(visit, table, monkeypatch):
-    monkeypatch.setattr("companion_web.blueprints.record.chronicle", lambda table: EVENING)
+    monkeypatch.setattr("companion_web.blueprints.record.game_chronicle", lambda table: EVENING)
     page = end(table, visit)
     page.wait_for_selector("#summary .plot .line")
     assert (
@@ -155,7 +155,7 @@ EVENING = {
 
 def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monkeypatch):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    monkeypatch.setattr("companion_web.blueprints.record.chronicle", lambda table: EVENING)
+    monkeypatch.setattr("companion_web.blueprints.record.game_chronicle", lambda table: EVENING)
     page = end(table, visit)
     page.wait_for_selector("#after:not([hidden]):has-text('the greatest conflicts')")
     text = page.locator("#after").inner_text()

@@ -1,9 +1,9 @@
-/* Averages around places: of canvases, only where somebody looks (vision/cluster_soft.py), and of what is strange; and the
-   best of the places of a net around each (Net of vision/cluster_find.py). Beyond an edge lies what lies within it, mirrored, as cv2.blur has it. */
+/* Averages around places: of canvases, only where somebody looks (vision/readers/loose/scene/softening.py), and of what is strange; and the
+   best of the places of a net around each (Net of vision/readers/loose/pieces/search.py). Beyond an edge lies what lies within it, mirrored, as cv2.blur has it. */
 
 #include "kernels.h"
 
-#define TILE 32                 /* pixels a side that are averaged together, as in vision/cluster_soft.py */
+#define TILE 32                 /* pixels a side that are averaged together, as in vision/readers/loose/scene/softening.py */
 
 INLINE int mirrored(int v, int length)
 {

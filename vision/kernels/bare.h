@@ -5,7 +5,7 @@
 
 #include "polar.h"
 
-#define CAP 9.0f                /* these as in vision/cluster_fit.py */
+#define CAP 9.0f                /* these as in vision/readers/loose/pieces/fit.py */
 #define SHADOW 8.0f
 #define DARKEST 0.55f
 #define THIRD (1 / 3.0f)

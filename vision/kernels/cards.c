@@ -1,10 +1,10 @@
-/* Cards that lie below: shifted, turned and lit until their prints fit what shows, and how badly they do (vision/cluster_base.py).
+/* Cards that lie below: shifted, turned and lit until their prints fit what shows, and how badly they do (vision/readers/loose/cards/card_level.py).
 
    Prints are given in planes: looks (K, 3, P) of P points, offsets (2, P) of these from the middle in pixels. */
 
 #include "sampling.h"
 
-#define CLIPPED 250.0f          /* vision/light.py */
+#define CLIPPED 250.0f          /* vision/photometry/room_light.py */
 #define HARDLY 0.95f
 
 typedef struct {
@@ -239,7 +239,7 @@ QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t 
     free(room);
 }
 
-#define REACH 2                 /* as in vision/cluster_base.py */
+#define REACH 2                 /* as in vision/readers/loose/cards/card_level.py */
 #define SHIFTS (2 * REACH + 1)
 
 /* Of what is searched at one place: what shows in each turn (3 H, stride), and the sums over what looks cover of its squares; squared

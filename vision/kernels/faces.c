@@ -1,4 +1,4 @@
-/* Before and after the product with which faces are slid over what is seen: see Faces of vision/faces.py. */
+/* Before and after the product with which faces are slid over what is seen: see Faces of vision/readers/pile/face_match.py. */
 
 #include "kernels.h"
 
@@ -31,7 +31,7 @@ QUICK void face_patches(const float *seen, int n, int wide, int side, double ste
 }
 
 /* like (n, places, count): products of patches with prints; total (n, places); squares (count) of the prints; faint: what another strength
-   than learnt costs, see strength() of vision/features.py. Where a place fits better than best (n, count) has it, that and place, turn
+   than learnt costs, see strength() of vision/readers/pile/features.py. Where a place fits better than best (n, count) has it, that and place, turn
    (n, count) are set: its number, and the turn (n) the patches were taken in. */
 QUICK void face_best(const float *like, const float *total, const float *squares, double faint, int n, int places, int count,
                      const float *turned, float *best, int32_t *place, float *turn)

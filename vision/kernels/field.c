@@ -1,4 +1,4 @@
-/* Colours at many places round the middles of sites: see PictureField of vision/field.py. */
+/* Colours at many places round the middles of sites: see PictureField of vision/photometry/colour_sampling.py. */
 
 #include "seen.h"
 

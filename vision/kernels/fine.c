@@ -1,4 +1,4 @@
-/* How a cut-out has to move and turn to fit better: see Fine of vision/match.py. */
+/* How a cut-out has to move and turn to fit better: see Fine of vision/readers/pile/fine_match.py. */
 
 #include "project.h"
 #include "seen.h"

@@ -1,10 +1,10 @@
-/* Pieces judged closely and shifted to where they fit best (vision/cluster_fit.py), on polar patches.
+/* Pieces judged closely and shifted to where they fit best (vision/readers/loose/pieces/fit.py), on polar patches.
 
    What is known of the looks is given in planes: looks (K, 3, R A), squares (K, R A), their sums over colours, area (R A). */
 
 #include "bare.h"
 
-#define TONE 0.08f              /* as in vision/cluster_fit.py */
+#define TONE 0.08f              /* as in vision/readers/loose/pieces/fit.py */
 #define REST 0.2f
 #define MOST 8                  /* kinds judged closely, at most */
 

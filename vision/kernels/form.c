@@ -1,4 +1,4 @@
-/* How wide the slices of a thing that stands are best taken to be (vision/upright_form.py). need (slices, pixels): the least of some radii
+/* How wide the slices of a thing that stands are best taken to be (vision/readers/standing/shape_model.py). need (slices, pixels): the least of some radii
    with which each slice is seen at each pixel; radii (slices): those that they have; cover (pixels): how many slices are seen there. */
 
 #include "kernels.h"

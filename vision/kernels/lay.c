@@ -1,10 +1,10 @@
-/* Cards laid on the ground of a scene (lay() of vision/cluster_scene.py). */
+/* Cards laid on the ground of a scene (lay() of vision/readers/loose/scene/scene.py). */
 
 #include "sampling.h"
 
 #define CLEAR 25.0f             /* squared grey levels by which anything may be off */
 #define EDGE 15.0f              /* grey levels that the rim of a card may be off besides */
-#define FOLD 2                  /* these as in vision/cluster_scene.py */
+#define FOLD 2                  /* these as in vision/readers/loose/scene/scene.py */
 
 #define WHOLE 64                /* of a grey level are the numbers of a print */
 

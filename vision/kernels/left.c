@@ -1,8 +1,8 @@
-/* What remains unexplained on a site (left_on() of vision/cluster_lump.py). */
+/* What remains unexplained on a site (left_on() of vision/readers/loose/residual_blobs.py). */
 
 #include "sampling.h"
 
-#define FOLD 2                  /* these as in vision/cluster_scene.py */
+#define FOLD 2                  /* these as in vision/readers/loose/scene/scene.py */
 #define CELL 24
 #define STEP 0.955f             /* from a pixel to the next, and across, as cv2.distanceTransform counts them */
 #define ACROSS 1.3693f

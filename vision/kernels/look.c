@@ -1,4 +1,4 @@
-/* What a piece laid straight looks like, and how it differs from the cut-out it is taken for: see vision/features.py. */
+/* What a piece laid straight looks like, and how it differs from the cut-out it is taken for: see vision/readers/pile/features.py. */
 
 #include "slopes.h"
 

@@ -1,4 +1,4 @@
-/* Polar patches of a scene (vision/cluster_polar.py): R rings of A angles around a place, and how looks fit there in every turn.
+/* Polar patches of a scene (vision/readers/loose/scene/polar_patches.py): R rings of A angles around a place, and how looks fit there in every turn.
 
    A scene is given as seen, ground (h, w, 4) uint8, weight (h, w) and light (rows, columns, 3) float32. A turn is a shift along the
    rings, so all turns are compared by way of waves: a plane of a patch, A numbers a ring, becomes F = A / 2 pairs, the wave of the
@@ -9,8 +9,8 @@
 
 #include "sampling.h"
 
-#define LIGHT_STEP 24           /* as in vision/cluster_scene.py */
-#define CLIPPED 250.0f          /* vision/light.py */
+#define LIGHT_STEP 24           /* as in vision/readers/loose/scene/scene.py */
+#define CLIPPED 250.0f          /* vision/photometry/room_light.py */
 #define HARDLY 0.95f
 #define PLANES 5                /* what the ground tells against a piece, three colours, weight */
 #define AT_ONCE 4               /* places compared together, so that spectra are read less often */

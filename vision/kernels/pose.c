@@ -1,4 +1,4 @@
-/* Many places at once: see Pose.to_px of vision/pose.py. */
+/* Many places at once: see Pose.to_px of vision/geometry/pose.py. */
 
 #include "project.h"
 

@@ -1,4 +1,4 @@
-/* Patches of a print looked for in a picture: see Print.measure of vision/printed.py. */
+/* Patches of a print looked for in a picture: see Print.measure of vision/registration/print_map.py. */
 
 #include "kernels.h"
 

@@ -1,4 +1,4 @@
-/* From board millimetres to pixels: Pose.to_px of vision/pose.py. */
+/* From board millimetres to pixels: Pose.to_px of vision/geometry/pose.py. */
 
 #ifndef PROJECT_H
 #define PROJECT_H

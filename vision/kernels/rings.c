@@ -1,4 +1,4 @@
-/* Circles of points as Fourier series along the circle: see Rings of vision/match.py. */
+/* Circles of points as Fourier series along the circle: see Rings of vision/readers/pile/fine_match.py. */
 
 #include "kernels.h"
 

@@ -1,8 +1,8 @@
-/* One picture made ready for reading (Stage of vision/cluster_scene.py). */
+/* One picture made ready for reading (Stage of vision/readers/loose/scene/scene.py). */
 
 #include "sampling.h"
 
-#define FOLD 2                  /* these as in vision/cluster_scene.py */
+#define FOLD 2                  /* these as in vision/readers/loose/scene/scene.py */
 #define CELL 24
 #define SOFT 9                  /* pixels either way that a cell of light is judged by */
 

@@ -1,8 +1,8 @@
-/* How well the sides of blocks are seen where they should be (side_gain() of vision/cluster_block.py). */
+/* How well the sides of blocks are seen where they should be (side_gain() of vision/readers/loose/pieces/blocks.py). */
 
 #include "polar.h"
 
-#define CAP 9.0f                /* these as in vision/cluster_block.py */
+#define CAP 9.0f                /* these as in vision/readers/loose/pieces/blocks.py */
 #define DARKEST 0.35f
 #define BRIGHTEST 1.7f
 #define UNUSUAL 0.25f

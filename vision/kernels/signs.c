@@ -1,4 +1,4 @@
-/* Cards that look alike but for a sign, told apart by the places where they differ (Signs.misfits() of vision/cluster_sign.py). */
+/* Cards that look alike but for a sign, told apart by the places where they differ (Signs.misfits() of vision/readers/loose/cards/small_symbols.py). */
 
 #include "sampling.h"
 

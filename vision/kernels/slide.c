@@ -1,4 +1,4 @@
-/* Before and after the product with which looks are slid over small windows: see Slide of vision/slide.py. */
+/* Before and after the product with which looks are slid over small windows: see Slide of vision/readers/pile/coarse_search.py. */
 
 #include "kernels.h"
 

@@ -1,8 +1,8 @@
-/* Figures seen from the side (gains_of() of vision/cluster_tall.py). */
+/* Figures seen from the side (gains_of() of vision/readers/loose/pieces/figures.py). */
 
 #include "bare.h"
 
-#define TONE 2.0f               /* these as in vision/cluster_tall.py */
+#define TONE 2.0f               /* these as in vision/readers/loose/pieces/figures.py */
 #define UNLIKELY 3.0f
 
 /* The logarithm of a number between 1 / TONE and TONE, to a millionth */

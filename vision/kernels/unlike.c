@@ -1,4 +1,4 @@
-/* How small windows differ from the empty site's: see Stage.unlike of vision/stage.py. */
+/* How small windows differ from the empty site's: see Stage.unlike of vision/readers/pile/classifier.py. */
 
 #include "slopes.h"
 

@@ -1,8 +1,8 @@
-/* How well kinds that stand explain windows (vision/upright_fit.py). Pictures have CHANNELS layers, one after another. */
+/* How well kinds that stand explain windows (vision/readers/standing/shape_search.py). Pictures have CHANNELS layers, one after another. */
 
 #include "kernels.h"
 
-#define CHANNELS 4              /* these as in vision/upright_form.py and upright_fit.py */
+#define CHANNELS 4              /* these as in vision/readers/standing/shape_model.py and vision/readers/standing/shape_search.py */
 #define WORST 16.0f
 #define PARTS 4                 /* foot, body, head, and what is just outside */
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from companion.runtime.config import load_config
-from tests.companion_web.browsing import ARGS, CHROMIUM
-from tests.companion_web.test_server import Phones
+from tests.companion_web.support.browsing import ARGS, CHROMIUM
+from tests.companion_web.support.sockets import Phones
 from tests.conftest import PHOTOS
 
 pytestmark = [

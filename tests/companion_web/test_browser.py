@@ -6,7 +6,7 @@ import time
 import pytest
 
 from engine import say
-from tests.companion_web.browsing import DESK, PHONE, PIXEL, explained, fits, illegal, web
+from tests.companion_web.support.browsing import DESK, PHONE, PIXEL, explained, fits, illegal, web
 
 
 def test_the_board_follows_within_half_a_second(visit, table):

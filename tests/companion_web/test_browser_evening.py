@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 import companion_web
-from tests.companion_web.browsing import explained, fits, illegal, until, web
+from tests.companion_web.support.browsing import explained, fits, illegal, until, web
 
 HEARD = """
 window.heard = []; window.felt = [];

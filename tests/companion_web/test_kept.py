@@ -11,7 +11,7 @@ from companion.simulate.players import Players
 from companion.table.journal import Journal
 from companion.table.table import Table
 from companion_web.kept import _modules
-from tests.companion_web.browsing import PHONE, chromium, explained, fits  # noqa: F401
+from tests.companion_web.support.browsing import PHONE, chromium, explained, fits  # noqa: F401
 
 
 def said(table, action):

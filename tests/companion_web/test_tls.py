@@ -14,7 +14,7 @@ from companion.runtime.config import Web, load_config
 from companion_web import connections, context, tls
 from companion_web.access import HOST_S, SEAT_S, Access, NotKept, Viewer
 from companion_web.limits import Tries
-from tests.companion_web.conftest import Phone
+from tests.companion_web.support.tables import Phone
 
 WHOLE = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 

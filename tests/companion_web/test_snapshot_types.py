@@ -8,8 +8,8 @@ from companion.table.pause import Pause
 from companion_web.snapshot_types import Snapshot, You
 from devtools import javascript_types
 from engine import say
+from tests.companion_web.support.real_table import table_of
 from tests.companion_web.support.typed import faults_of
-from tests.companion_web.test_real_table import table_of
 
 
 def test_the_file_is_what_the_types_say():

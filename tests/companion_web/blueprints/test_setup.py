@@ -1,22 +1,22 @@
 """Setting up over HTTP and in Chromium: only the host may; what is said wrongly is answered in
 words; axe finds nothing."""
 
-import threading
-
 import cv2
 import numpy as np
 import pytest
 
 from calibration.copy import load_copy
-from calibration.fit import Report
-from calibration.held import Trial
-from calibration.report import Findings, unshown
-from companion.setup.setup import Setup
-from companion.simulate import Conditions, Director, plan_of
 from companion_web.access import Access, Viewer
 from engine import say
+from tests.companion_web.support.setting_up import (  # noqa: F401
+    FINDINGS,
+    director,
+    learnt,
+    letters,
+    table,
+)
+from tests.companion_web.support.tables import FakeTable, Phone
 
-FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg", 0.4)], ["war"])
 WRITES = [
     ("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
     ("/api/setup/use", {"copy": "x"}),
@@ -30,37 +30,6 @@ WRITES = [
     ("/api/setup/focus", {}),
     ("/api/setup/go-on", {"copy": "x"}),
 ]
-
-
-@pytest.fixture
-def director():
-    return Director(
-        plan_of("ur", None)[0], conditions=Conditions(resolution=(820, 616)), sleep=lambda s: None
-    )
-
-
-@pytest.fixture
-def table(tmp_path, director):
-    return Setup(tmp_path / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "usb"})
-
-
-@pytest.fixture
-def letters(tmp_path):
-    """The folder of a board without an engine, beside the configuration"""
-    folder = tmp_path / "letters"
-    folder.mkdir()
-    lines = [
-        'game = "alphabet"',
-        "size = [120, 120]",
-        *(f'[[piece]]\nkind = "{k}"\nsize = [18, 18]' for k in "ABC"),
-    ]
-    for n in range(25):
-        x, y = 10 + 20 * (n % 5), 10 + 20 * (n // 5)
-        lines.append(
-            f'[[site]]\nid = "s{n}"\noutline = {[[x, y], [x + 20, y], [x + 20, y + 20], [x, y + 20]]}'
-        )
-    (folder / "plan.toml").write_text("\n".join(lines))
-    return folder
 
 
 @pytest.mark.parametrize("path, data", WRITES)
@@ -119,38 +88,8 @@ def test_the_live_picture_is_one_of_the_camera(phone, director):
 
 
 def test_where_a_game_stands_there_is_no_set_up(make_app):
-    from .conftest import FakeTable, Phone
-
     app = make_app(FakeTable())
     assert Phone(app).get("/setup").status_code == 404 and Phone(app).get("/").status_code == 200
-
-
-@pytest.fixture
-def learnt(monkeypatch):
-    """Learning takes as long as the test says: what is learnt is other tests' business."""
-    go_on = threading.Event()
-
-    def learn(folder, progress, processes=1):
-        progress("pieces", 0.4)
-        go_on.wait(20)
-        (folder / "model.npz").write_bytes(b"model")
-        (folder / "report.html").write_text("<h1>What is confused</h1>")
-        return Report(
-            "My Ur",
-            "ur",
-            4,
-            21.0,
-            [0.3, 0.4],
-            ["war"],
-            [unshown("war")],
-            FINDINGS.sentence,
-            folder / "report.html",
-            ["B"],
-        )
-
-    monkeypatch.setattr("calibration.session.calibrate", learn)
-    yield go_on
-    go_on.set()
 
 
 def test_over_http_from_nothing_to_a_configuration(

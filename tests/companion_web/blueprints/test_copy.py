@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.companion_web.browsing import explained, fits
+from tests.companion_web.support.browsing import explained, fits
+from tests.companion_web.support.tables import Phone
 
-PHOTOS = Path(__file__).resolve().parents[1] / "photos" / "tigris"
+PHOTOS = Path(__file__).resolve().parents[2] / "photos" / "tigris"
 SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' width='7' height='7'/>").decode()
 REPORT = (
     "<!DOCTYPE html><html lang='en'><head><title>Report</title><style>h1 { color: rgb(1, 2, 3) }</style></head>"
@@ -79,8 +80,6 @@ def test_the_plan_is_drawn_on_the_copys_own_photo_and_lies_beside_it(phone, fold
 
 
 def test_without_a_copy_there_is_nothing_to_see(make_app, table):
-    from .conftest import Phone
-
     host = Phone(make_app(table))
     assert host.post("/api/host", {"pin": "12345678"}).status_code == 200
     assert (

@@ -8,8 +8,7 @@ import pytest
 import engine
 from companion.table.table import Table
 from engine import script
-
-from .conftest import Phone
+from tests.companion_web.support.tables import Phone
 
 TRADING = "game deluge\nseats yellow blue\nphase trade\nstock yellow wood 3 gold 1\nstock blue wood 1 gold 2"
 DEAL = "yellow: trade yellow wood 2 for blue gold 1"

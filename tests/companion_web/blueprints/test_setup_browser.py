@@ -5,9 +5,8 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.companion_web.browsing import explained, fits, until, web
-
-from .test_setup import director, learnt, letters, table  # noqa: F401
+from tests.companion_web.support.browsing import explained, fits, until, web
+from tests.companion_web.support.setting_up import director, learnt, letters, table  # noqa: F401
 
 
 def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):

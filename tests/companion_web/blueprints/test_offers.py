@@ -5,7 +5,8 @@ import pytest
 
 from companion.table.table import Gone, Refused, Table
 from engine import script
-from tests.companion_web.browsing import explained, fits
+from tests.companion_web.support.browsing import explained, fits
+from tests.companion_web.support.tables import Phone
 
 TRADING = "game deluge\nseats yellow blue\nphase trade\nstock yellow wood 3 gold 1\nstock blue wood 1 gold 2"
 HARVESTING = "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-2 people:yellow people:yellow\nphase harvest"
@@ -103,8 +104,6 @@ def test_a_trade_on_two_phones(visit, table):
 
 
 def test_a_harvest_is_corrected_with_one_tap(make_app, phone, monkeypatch):
-    from .conftest import Phone
-
     table = table_of(HARVESTING)
     app = make_app(table)
     host = Phone(app)

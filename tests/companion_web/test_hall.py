@@ -9,7 +9,7 @@ from companion.runtime.config import Club
 from companion.runtime.hall import Hall
 from companion_web.hall import create_hall
 from tests.companion.runtime.test_club import heard
-from tests.companion_web.browsing import PHONE, chromium, explained, fits  # noqa: F401
+from tests.companion_web.support.browsing import PHONE, chromium, explained, fits  # noqa: F401
 
 
 @pytest.mark.parametrize(

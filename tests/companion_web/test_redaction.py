@@ -15,8 +15,7 @@ from companion.table.journal import Journal
 from companion.table.table import Table
 from companion_web.access import Viewer
 from engine import script
-
-from .conftest import Phone
+from tests.companion_web.support.tables import Phone
 
 # What a game tells of points beyond `scores`: facts of a seat, and tables and tracks of the whole
 # game.

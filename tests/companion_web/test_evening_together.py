@@ -10,7 +10,7 @@ import engine
 from companion.simulate.players import Players
 from companion.table.table import Table
 from engine import script
-from tests.companion_web.browsing import PHONE, chromium, until  # noqa: F401
+from tests.companion_web.support.browsing import PHONE, chromium, until  # noqa: F401
 
 URS = Path(__file__).parent.parent / "companion/whole/ur-four.play"
 TELEVISION = {"width": 1280, "height": 720}

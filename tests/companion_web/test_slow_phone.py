@@ -1,6 +1,6 @@
 """On a slow phone and a slow line: how soon there is something to read, how soon a tap is answered."""
 
-from tests.companion_web.browsing import PHONE
+from tests.companion_web.support.browsing import PHONE
 
 SLOW_3G = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}  # fmt: skip
 MOST_BYTES = 150_000

@@ -13,10 +13,11 @@ from vision.learned.network import PIECE_GRID, PIECE_REACH, SITE_GRID, SITE_REAC
 from vision.learned.reader import LearnedReader, sample_map
 
 ASKED = 100  # made-up samples
-NONE, WHOLE = (
-    0.85,
-    0.95,
-)  # share told right at which it is not believed, and wholly: photos are harder than made-up boards
+# shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
+# of what lies on a site as one, told honestly whatever its share; of loose pieces, of which one missed
+# or one too many spoils a count
+SITES, PIECES = (0.65, 0.8), (0.85, 0.95)
+HALF = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW = 5  # examples below which nothing is known of a group or form
 SEED = 77_777  # no teacher's
 
@@ -26,22 +27,23 @@ def weigh_trust(lesson: Lesson, reader: LearnedReader) -> tuple[dict[str, float]
     tell the card alone). Both by what it tells right even on made-up boards of the contents and of
     the loose pieces of such sites"""
     groups, forms = examine_network(lesson, reader)
-    told = [trust_of(right) for right in forms]
+    told = [trust_of(right, PIECES) for right in forms]
     trust: dict[str, float] = {}
     cards: set[str] = set()
     for g, right in zip(reader.groups, groups):
         mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
-        pieces, base = min(mine, default=1.0), trust_of(right)
-        if pieces == 0 and len(g.classes) > FOREIGN + 1:
+        pieces, base = min(mine, default=1.0), trust_of(right, SITES)
+        if pieces < HALF and len(g.classes) > FOREIGN + 1:
             cards |= set(g.ids)
             pieces = 1.0
         trust |= dict.fromkeys(g.ids, min(base, pieces))
     return trust, frozenset(cards)
 
 
-def trust_of(right: float | None) -> float:
-    """Nothing below NONE told right, all from WHOLE on; who was asked too little is believed"""
-    return 1.0 if right is None else min(max((right - NONE) / (WHOLE - NONE), 0.0), 1.0)
+def trust_of(right: float | None, limits: tuple[float, float]) -> float:
+    """0 up to the lower share told right, 1 from the upper on; who was asked too little is believed"""
+    least, whole = limits
+    return 1.0 if right is None else min(max((right - least) / (whole - least), 0.0), 1.0)
 
 
 def examine_network(

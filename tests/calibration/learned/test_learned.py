@@ -179,4 +179,6 @@ def test_copies_of_upright_pieces_alone_are_left_to_the_matchers(calibrated, mon
 
 
 def test_trust_grows_with_what_is_told_right():
-    assert [trust_of(v) for v in (None, 0.5, 0.9, 0.99)] == pytest.approx([1.0, 0.0, 0.5, 1.0])
+    assert [trust_of(v, (0.85, 0.95)) for v in (None, 0.5, 0.9, 0.99)] == pytest.approx(
+        [1.0, 0.0, 0.5, 1.0]
+    )

@@ -15,15 +15,14 @@ from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import corner_shift
 
 CERTAIN = math.log(200)  # log odds from which one place stands out
-STRANGE = math.log(
-    0.08
-)  # that something else lies on a site: marks are misread for that now and then
+# that something else lies on a site: marks are misread for that now and then
+STRANGE = math.log(0.08)
 USUAL = 2.0  # log odds that the board lies as it did in the calibration photos, or a look before
-POOR = (
-    0.2  # mean log-probability of a site below which the place is doubted: right ones lose 0.12 at
-)
-# most on twelve photos of real men, wrong ones 0.36 at least
+# mean log-probability of a site below which the place is doubted: right ones lose 0.12 at most on
+# twelve photos of real men, wrong ones 0.36 at least
+POOR = 0.2
 ROUNDS = 4  # times that places about the best one are looked at
+SAME_PX = 12.0  # how far corners of poses may be apart that are one
 
 
 class Placement(msgspec.Struct, frozen=True, eq=False):
@@ -40,13 +39,19 @@ def weigh_reading(plan: Plan, found: Mapping[str, SiteEvidence], usual: Placemen
 
 
 def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
+    """Log-probability of what is read on each site of which anything is known"""
     return [STRANGE if e.foreign else e.options[0][1] for e in found.values() if e.options]
 
 
 def is_implausible(plan: Plan, found: Mapping[str, SiteEvidence]) -> bool:
     """Whether so little is read plainly that the board may lie elsewhere"""
     read = site_likelihoods(found)
-    return len(read) == len(plan.site) and sum(read) < -POOR * len(read)
+    return len(read) == len(plan.site) and is_poor(plan, sum(read))
+
+
+def is_poor(plan: Plan, likely: float) -> bool:
+    """Whether a log-probability of all sites together is less than where a board lies"""
+    return likely < -POOR * len(plan.site)
 
 
 def choose_placement(
@@ -70,29 +75,20 @@ def choose_placement(
 
     consider(ways[:1], USUAL)
     consider(ways[1:])
-    asked: list[tuple[int, bool]] = []
+    asked: set[tuple[int, bool]] = set()  # about which of `tried`, and whether a square further
     for _ in range(ROUNDS):
-        best = max(tried, key=lambda t: t.likely)
-        poor = is_poor(plan, best)
-        fresh = [(id(best), aside) for aside in ((False, True) if poor else (False,))]
-        if all(f in asked for f in fresh):
+        best = max(range(len(tried)), key=lambda n: tried[n].likely)
+        both = (False, True) if is_poor(plan, tried[best].likely) else (False,)
+        fresh = [aside for aside in both if (best, aside) not in asked]
+        if not fresh:
             break
-        for one in fresh:
-            if one not in asked:
-                asked.append(one)
-                consider(neighbours(best.pose, one[1]))
+        for aside in fresh:
+            asked.add((best, aside))
+            consider(neighbours(tried[best].pose, aside))
     ranked = sorted(tried, key=lambda t: -t.likely)
     near = [t.pose for t in ranked if ranked[0].likely - t.likely < CERTAIN]
-    plain = len(near) == 1 and not is_poor(plan, ranked[0])
+    plain = len(near) == 1 and not is_poor(plan, ranked[0].likely)
     pose = msgspec.structs.replace(
         near[0], maybe_turned=not plain, as_well=() if plain else tuple(near)
     )
     return Placement(pose, ranked[0].likely)
-
-
-def is_poor(plan: Plan, placement: Placement) -> bool:
-    """Whether less is read plainly there than where a board lies"""
-    return placement.likely < -POOR * len(plan.site)
-
-
-SAME_PX = 12.0  # how far corners of poses may be apart that are one

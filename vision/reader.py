@@ -96,8 +96,8 @@ class Reader:
         pose = self.locate(image, last)
         found = self.read_at(image, pose, sites, cache)
         if found.registration.maybe_turned and not pose.maybe_turned:
-            doubted = msgspec.structs.replace(pose, maybe_turned=True, as_well=(pose,))
-            pose = self.locate(image, doubted)
+            doubted = msgspec.structs.replace(pose, maybe_turned=True)
+            pose = self.resolve_doubt(image, doubted, doubted)
             found = self.read_at(image, pose, None, cache)
         return pose, msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
@@ -107,20 +107,19 @@ class Reader:
         if is_dark(image):
             raise NoBoard("the picture is dark")
         pose = self.registrar.locate(image, last)
-        if pose is last and not last.maybe_turned:
-            return last
-        if last is not None and last.maybe_turned and not pose.as_well:
-            pose = msgspec.structs.replace(pose, as_well=(pose,))  # the doubt is asked again
-        if not pose.as_well:
-            return pose
+        doubted = last is not None and last.maybe_turned
+        if doubted or pose is not last and pose.as_well:
+            return self.resolve_doubt(image, pose, last)
+        return pose
+
+    def resolve_doubt(self, image: np.ndarray, pose: Pose, last: Pose | None) -> Pose:
+        """The best of the places where a board that is seen at `pose` may lie; `last` where that
+        was in doubt, and is still"""
         chosen = self.right_way(image, pose)
-        if last is not None and is_poor(self.plan, chosen):  # it may lie quite elsewhere by now
-            afresh = self.registrar.locate(image, None)
-            found = self.right_way(
-                image,
-                afresh if afresh.as_well else msgspec.structs.replace(afresh, as_well=(afresh,)),
-            )
-            chosen = max(chosen, found, key=lambda p: p.likely)
+        # it may lie quite elsewhere by now
+        if last is not None and is_poor(self.plan, chosen.likely):
+            afresh = self.right_way(image, self.registrar.locate(image, None))
+            chosen = max(chosen, afresh, key=lambda p: p.likely)
         doubt = last is not None and last.maybe_turned and chosen.pose.maybe_turned
         if doubt and corner_shift(self.plan, chosen.pose, last) < 1.0:
             return last

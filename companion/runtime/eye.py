@@ -185,7 +185,7 @@ class Eye:
             corners = self.reader.plan.corners
             moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
         if found.registration.maybe_turned and not pose.maybe_turned:
-            pose = msgspec.structs.replace(pose, maybe_turned=True, as_well=(pose,))
+            pose = msgspec.structs.replace(pose, maybe_turned=True)
         self.pose = pose  # a doubt about it is asked again at the next look
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
         self.evidence = msgspec.structs.replace(

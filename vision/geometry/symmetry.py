@@ -34,6 +34,12 @@ def symmetric_turns(plan: Plan) -> tuple[int, ...]:
     return (2, 1, 3) if is_square(plan) else (2,)
 
 
+def turned_corners(plan: Plan) -> list[tuple[np.ndarray, int]]:
+    """(4, 2) mm where the board's corners lie in each turn in which its outline lies the same, and
+    the quarters; unturned first"""
+    return [(np.roll(plan.corners, k, 0), k) for k in (0, *symmetric_turns(plan))]
+
+
 def quarter_placements(plan: Plan) -> list[tuple[np.ndarray, int]]:
     """Of a longish board of squares, of which many lie on squares if it is turned by a quarter: (4,
     2) mm as candidates() has them, about where it lay, and the quarters; none of other boards"""

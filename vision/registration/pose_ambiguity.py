@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
-from vision.geometry.symmetry import quarter_placements, site_spacing, symmetric_turns
+from vision.geometry.symmetry import quarter_placements, site_spacing, turned_corners
 from vision.plan import Plan
 from vision.registration.pose_refinement import PrintFit, follow_print
 from vision.registration.print_map import ALIKE, RADIUS, Picture, PrintMap
@@ -30,7 +30,7 @@ CLEAR = 3.0  # so many times what chance does one place must explain it better t
 def ambiguous_placements(plan: Plan) -> list[np.ndarray]:
     """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were
     turned half round (a square one also by quarters) or shifted by one site"""
-    turned = [np.roll(plan.corners, k, 0) for k in symmetric_turns(plan)]
+    turned = [corners for corners, _ in turned_corners(plan)[1:]]
     dx, dy = site_spacing(plan)
     shifts = [
         (x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0
@@ -129,6 +129,27 @@ class ResolvedPose(msgspec.Struct, frozen=True, eq=False):
     as_well: tuple[Pose, ...] = ()
 
 
+def placements_squares_off(
+    plan: Plan,
+    lens: Lens,
+    whole: WholeBoard,
+    picture: Picture,
+    pose: Pose,
+    turns: list[tuple[np.ndarray, int]],
+    most: int,
+) -> list[tuple[float, np.ndarray, int]]:
+    """How well it explains the picture if the board lies in one of these turns, some squares off
+    where `pose` has it: the best `most` of each turn, with (4, 2) mm of the board that would lie
+    where its corners seem to, and the quarters. turns: as `turned_corners` has them"""
+    step, out = site_spacing(plan), []
+    for corners, quarters in turns:
+        turned = pose_elsewhere(plan, lens, pose, corners)
+        if turned is not None:
+            best = whole.squares_off(picture, turned, step)[:most]
+            out += [(score, corners - off, quarters) for score, off in best]
+    return out
+
+
 def resolve_ambiguity(
     plan: Plan,
     lens: Lens,
@@ -143,18 +164,11 @@ def resolve_ambiguity(
     is the same both ways) the one that lies more as usual."""
     if not len(known.likes):
         return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
-    ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *symmetric_turns(plan))]
-    places = [(0.0, c, k) for c, k in ways]
+    turns = turned_corners(plan)
+    places = [(0.0, c, k) for c, k in turns]
     if repeats_by_squares(known):
-        ways += quarter_placements(plan)
-        step = site_spacing(plan)
-        turned = ((c, k, pose_elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
-        places = [
-            (score, c - off, k)
-            for c, k, pose in turned
-            if pose is not None
-            for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]
-        ]
+        turns += quarter_placements(plan)
+        places = placements_squares_off(plan, lens, whole, picture, fit.pose, turns, LIKELIEST)
         places.sort(key=lambda p: -p[0])
         if np.abs(places[0][1] - plan.corners).max() < 1e-6 and places[1][0] < PLAIN * places[0][0]:
             return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
@@ -237,10 +251,8 @@ def corners_by_table(
 ) -> np.ndarray:
     """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless
     the table round about plainly says that all was turned"""
-    ways = [(plan.corners, pose)]
-    for k in symmetric_turns(plan):
-        corners = np.roll(plan.corners, k, 0)
-        ways.append((corners, pose_elsewhere(plan, lens, pose, corners)))
+    turned = [(mm, pose_elsewhere(plan, lens, pose, mm)) for mm, _ in turned_corners(plan)[1:]]
+    ways = [(plan.corners, pose), *turned]
     seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
     best = max(seen, key=lambda s: s[0].mean())
     return (

@@ -3,7 +3,7 @@ value: Registrar."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import cv2
 import msgspec
@@ -12,7 +12,7 @@ import numpy as np
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.lens import Lens, pack_pose, unpack_pose
 from vision.geometry.pose import Pose, board_scale
-from vision.geometry.symmetry import site_spacing, symmetric_turns
+from vision.geometry.symmetry import site_spacing, symmetric_turns, turned_corners
 from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.aruco_cards import CARD, IDS, find_cards, find_cards_near
@@ -22,10 +22,9 @@ from vision.registration.grid_detection import poses_by_lattice
 from vision.registration.pose_ambiguity import (
     STILL_SEEN,
     ResolvedPose,
-    ambiguous_placements,
     corners_by_table,
-    is_turn,
     open_look_alikes,
+    placements_squares_off,
     pose_elsewhere,
     repeats_by_squares,
     resolve_ambiguity,
@@ -94,36 +93,34 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """The poses at which the board may lie for what the picture shows of it, turned or some
         squares off, `pose` among them; each by itself as sure as if it were the only one"""
         picture = checked_picture(image)
-        return [self.with_frame(self._refined(picture, each, {})) for each in pose.as_well]
+        return [
+            self.with_frame(self._refined(picture, each, {})) for each in pose.as_well or (pose,)
+        ]
 
     def neighbours(self, image: np.ndarray, pose: Pose, aside: bool) -> list[Pose]:
         """The poses at which the board would lie turned where `pose` has it; with `aside` those a
         square further instead"""
-        if self.printed is None or aside and not repeats_by_squares(self.printed):
+        if (
+            self.printed is None
+            or aside
+            and not (repeats_by_squares(self.printed) and site_spacing(self.plan).all())
+        ):
             return []
         picture, out = checked_picture(image), []
-        for mm in self._places_about(picture, pose) if aside else ambiguous_placements(self.plan):
+        turns = turned_corners(self.plan)
+        places = [mm for mm, _ in turns[1:]]
+        if aside:
+            known = (self.plan, self.lens, self.whole, picture, pose, turns, SQUARES_OFF)
+            places = [mm for _, mm, _ in placements_squares_off(*known)]
+        for mm in places:
             start = pose_elsewhere(self.plan, self.lens, pose, mm)
-            if start is None or not aside and not is_turn(mm):
+            if start is None:
                 continue
             fit = follow_print(self.plan, self.lens, self.printed, picture, start, (1, 0), (5, 3))
             out.append(
                 self.with_frame(self._refined(picture, start if fit is None else fit.pose, {}))
             )
         return out
-
-    def _places_about(self, picture: Picture, pose: Pose) -> Iterator[np.ndarray]:
-        """(4, 2) mm each: places some squares off, of each turn those that explain the picture
-        best"""
-        step = site_spacing(self.plan)
-        if not step.all():
-            return
-        for turn in (0, *symmetric_turns(self.plan)):
-            corners = np.roll(self.plan.corners, turn, 0)
-            turned = pose_elsewhere(self.plan, self.lens, pose, corners)
-            if turned is not None:
-                for _, off in self.whole.squares_off(picture, turned, step)[:SQUARES_OFF]:
-                    yield corners - off
 
     def is_ambiguous(self, image: np.ndarray, pose: Pose) -> bool:
         """Whether what is seen of the print leaves open that the board lies turned, or a square
@@ -369,7 +366,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     ):
         """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what
         may be seen instead of them"""
-        ways = 0, *symmetric_turns(self.plan)
+        ways = (0, *symmetric_turns(self.plan))
         for pose in rough:
             sharp = refine_by_sides(
                 self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640

@@ -14,6 +14,16 @@ from vision.registration.placement_prior import PlacementPrior
 IMAGE = np.full((120, 160, 3), 128, np.uint8)
 
 
+def finds(locate, neighbours=lambda pose, aside: []):
+    """A registrar for which no place is certain"""
+    return SimpleNamespace(
+        locate=locate,
+        ways=lambda image, pose: pose.as_well or (pose,),
+        neighbours=lambda image, pose, aside: neighbours(pose, aside),
+        is_ambiguous=lambda image, pose: True,
+    )
+
+
 def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
     """A reader that finds a board of which nobody knows which way round it lies, and reads its
     letter with such a probability if it is taken to be turned or not; and what it read"""
@@ -28,12 +38,7 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
         strange = SiteEvidence((((), -9.0),), -0.1)  # a mark on the board, seen the wrong way round
         return {first: SiteEvidence(((("Q",), float(np.log(chances[read[-1]]))),)), second: strange}
 
-    registrar = SimpleNamespace(
-        locate=lambda image, last: here if last is None else last,
-        ways=lambda image, pose: pose.as_well,
-        neighbours=lambda image, pose, aside: [],
-        is_ambiguous=lambda image, pose: True,
-    )
+    registrar = finds(lambda image, last: here if last is None else last)
     return Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")]), read
 
 
@@ -69,12 +74,7 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
     plan, here = chess(), camera()
     off = msgspec.structs.replace(here, tvec=here.tvec + 50.0, error_px=0.2)
     doubted = msgspec.structs.replace(off, error_px=60.0, as_well=(off, here))
-    registrar = SimpleNamespace(
-        locate=lambda image, last: doubted,
-        ways=lambda image, pose: pose.as_well,
-        neighbours=lambda image, pose, aside: [],
-        is_ambiguous=lambda image, pose: True,
-    )
+    registrar = finds(lambda image, last: doubted)
 
     def looked(picture, pose, sites, cache):
         lies = [s.id for s in plan.site[: 40 if pose.tvec is here.tvec else 24]]
@@ -101,12 +101,7 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
     one = camera()
     there = msgspec.structs.replace(one, rvec=one.rvec + 1)
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
-    registrar = SimpleNamespace(
-        locate=lambda image, last: here,
-        ways=lambda image, pose: pose.as_well,
-        neighbours=lambda image, pose, aside: [],
-        is_ambiguous=lambda image, pose: True,
-    )
+    registrar = finds(lambda image, last: here)
 
     def looked(picture, pose, sites, cache):
         moved = {"03": men[0], "13": men[0], "43": men[0], "25": men[1], "64": men[1], "77": men[1]}
@@ -162,12 +157,7 @@ def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
     """99 letters speak against a pose that was taken for settled"""
     plan, right = chess(), camera()
     wrong = msgspec.structs.replace(right, rvec=right.rvec + 1)
-    registrar = SimpleNamespace(
-        locate=lambda image, last: last,
-        ways=lambda image, pose: pose.as_well,
-        neighbours=lambda image, pose, aside: [] if aside else [right],
-        is_ambiguous=lambda image, pose: True,
-    )
+    registrar = finds(lambda image, last: last, lambda pose, aside: [] if aside else [right])
 
     def looked(picture, pose, sites, cache):
         chance = -0.01 if pose.rvec is right.rvec else -1.0

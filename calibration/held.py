@@ -19,9 +19,8 @@ from vision.registration.registrar import Registrar
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
 EFFORT = 0.25  # of a fit that nobody plays with: calibrating must stay quick
-ALIKE = (
-    0.25  # chance of being taken for another kind, beyond which a camera cannot tell the two apart
-)
+# chance of being taken for another kind, beyond which a camera cannot tell the two apart
+ALIKE = 0.25
 
 
 class Row(msgspec.Struct, frozen=True):

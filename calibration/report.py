@@ -73,9 +73,8 @@ class Findings(msgspec.Struct, frozen=True):
         """What one more photo would mend, the gravest first"""
         kinds = self.doubtful()
         out = [*self.odd, *(unshown(k) for k in self.missing)]
-        if self.burnt and (
-            kinds or self.trial.unasked or not self.trial.rows
-        ):  # white stones are white
+        # white stones are white
+        if self.burnt and (kinds or self.trial.unasked or not self.trial.rows):
             out.append(
                 say(
                     (

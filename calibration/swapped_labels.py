@@ -65,9 +65,8 @@ def find_swapped(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
                         fit(i, kinds[k], k) / fit(i, kinds[i], k),
                         fit(k, kinds[i], i) / fit(k, kinds[k], i),
                     ]
-                    if (
-                        np.max(unlike) < PLAINLY
-                    ):  # no number, where one is the only one of its kind: nothing is told
+                    # no number, where one is the only one of its kind: nothing is told
+                    if np.max(unlike) < PLAINLY:
                         found.append((np.max(unlike), a, b))
         plain = min((f[0] for f in found), default=0.0)
         out += [

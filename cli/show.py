@@ -20,9 +20,8 @@ from companion.table.table import Gone, Refused, Table
 from engine import Action, BadText, IllegalAction, State
 
 PATIENCE = 12.0  # seconds the table may take to find a doing before it counts as missed ...
-PICTURES = (
-    30  # ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
-)
+# ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
+PICTURES = 30
 MOST = 120.0  # seconds that it may be so slow
 
 
@@ -118,9 +117,8 @@ class Show:
         something was paid) is answered."""
         if self.table.verdict.verdict == UNCLEAR:
             question = self.table.question_id
-            with suppress(
-                BadText, IllegalAction, Gone, Refused
-            ):  # a later picture may have taken the question back
+            # a later picture may have taken the question back
+            with suppress(BadText, IllegalAction, Gone, Refused):
                 choice = true_answer(self.table, lambda state: state.key() == want.key())
                 if choice is not None:
                     self.table.answer(question, choice, "phone")

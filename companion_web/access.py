@@ -264,9 +264,8 @@ class Access:
             game,
             trusted,
         )
-        if not hmac.compare_digest(
-            str(data.get("pin")), self._pin_mark()
-        ):  # whoever was the host logs in anew
+        # whoever was the host logs in anew
+        if not hmac.compare_digest(str(data.get("pin")), self._pin_mark()):
             self._rights = {
                 k: msgspec.structs.replace(s, host=False)
                 for k, s in self._rights.items()

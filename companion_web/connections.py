@@ -66,9 +66,8 @@ class Connection(HTTPChannel):
         self.tls: bool | None = None if server.tls is not None else False  # None: not known yet
         self.shaken = True
         self._wants_write = False
-        self._tls_lock = (
-            threading.RLock()
-        )  # one side of a TLS connection at a time: workers write while the loop reads
+        # one side of a TLS connection at a time: workers write while the loop reads
+        self._tls_lock = threading.RLock()
         super().__init__(server, sock, addr, adj, map)
 
     @property

@@ -120,9 +120,8 @@ class Feed:
         frame = Frame(self._serial + 1, {**self._snapshot, **self._extras()})
         before = self._frames.get(self._serial)
         if before is not None:
-            frame.encoded(
-                LOOKER, before
-            )  # most phones are lookers that follow: ready before they are woken
+            # most phones are lookers that follow: ready before they are woken
+            frame.encoded(LOOKER, before)
         self._frames[frame.serial] = frame
         self._serial = frame.serial  # only now: `frame` is asked by requests that hold no lock
         while len(self._frames) > KEPT:

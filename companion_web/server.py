@@ -26,13 +26,11 @@ from companion_web.served import served_by
 
 log = logging.getLogger(__name__)
 THREADS = 128  # one for each phone that follows, the rest for everything else
-BODY_LIMIT = (
-    5 * 2**18
-)  # above it waitress hangs up by itself; the page's own, far lower limit answers in words
+# above it waitress hangs up by itself; the page's own, far lower limit answers in words
+BODY_LIMIT = 5 * 2**18
 UNANSWERED_MS = 15_000  # a phone that left the Wi-Fi without a word is dropped after this
-LAST_WORDS_S = (
-    1.8  # what is under way when the server stops has this long; `stop` waits a little longer
-)
+# what is under way when the server stops has this long; `stop` waits a little longer
+LAST_WORDS_S = 1.8
 
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 logging.getLogger("waitress").addFilter(Unsurprised())

@@ -425,9 +425,8 @@ def served_memory(folder: Path) -> float:
         eye.single(picture)
     finally:
         server.stop()
-    status = Path(
-        "/proc/self/status"
-    )  # getrusage() also knows of the process that started this one
+    # getrusage() also knows of the process that started this one
+    status = Path("/proc/self/status")
     most = (
         [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
         if status.is_file()

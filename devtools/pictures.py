@@ -128,12 +128,13 @@ def all_pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     plain = director.picture()
     yield "from-above.jpg", small_png(plain)
     after = Players(SEED + 1).next(table.state)
+    # a hand is in it
     yield (
         "table.jpg",
         small_png(
             max(director.frames(after.layout), key=lambda frame: cv2.absdiff(frame, plain).mean())
         ),
-    )  # a hand is in it
+    )
     director.set(table.state.layout())
     with shown_page(
         companion_web.create_app(table, companion_web.Settings(name="Kitchen table")),

@@ -332,14 +332,12 @@ class Game(abc.ABC, Generic[S]):
 
     name: ClassVar[str]
     title: ClassVar[Text]
-    seats: ClassVar[
-        tuple[Seat, ...]
-    ]  # all there are, in the order a script without `seats` takes them
+    # all there are, in the order a script without `seats` takes them
+    seats: ClassVar[tuple[Seat, ...]]
     players: ClassVar[tuple[int, int]]  # fewest, most
     options: ClassVar[tuple[Option, ...]] = ()
-    faces: ClassVar[
-        tuple[str, ...]
-    ] = ()  # kinds no plan has that questions show: the other sides of cards
+    # kinds no plan has that questions show: the other sides of cards
+    faces: ClassVar[tuple[str, ...]] = ()
     # what an owner may draw on a photo of the board; None: any of the plan's tags
     form: ClassVar[Form | None] = None
 

@@ -46,9 +46,8 @@ class Result(msgspec.Struct):
 def lines(text: str) -> list[tuple[int, str]]:
     """(number, line without comment and outer space) of every line that says something."""
     out = []
-    for n, raw in enumerate(
-        text.removeprefix("\ufeff").splitlines(), 1
-    ):  # some editors begin a file with a mark
+    # some editors begin a file with a mark
+    for n, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         line = raw.split("#", 1)[0].strip()
         if line:
             out.append((n, line))
@@ -314,9 +313,8 @@ def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
 
 
 def _one_score(state: State, rest: list[str], n: int) -> str | None:
-    own = state.expect(
-        ["score", *rest]
-    )  # a game may know more colours than it shows ("score bull treasure 1")
+    # a game may know more colours than it shows ("score bull treasure 1")
+    own = state.expect(["score", *rest])
     if own is not None:
         return None if own[0] else own[1]
     seat, *colour, value = rest

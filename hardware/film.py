@@ -21,9 +21,8 @@ from hardware import props
 from hardware.raster import FINE, bgr, draw
 from hardware.scene import CARD, CARD_GAP, Light, Scene, Thing, Tier, View
 
-TALL = (
-    5.0  # mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
-)
+# mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
+TALL = 5.0
 PAPER_PX = 3.0  # the print is kept at most this fine, pixels a mm
 
 

@@ -94,9 +94,8 @@ class Panel:
         os.environ.setdefault("LG_WD", tempfile.gettempdir())
         import gpiozero
 
-        warnings.simplefilter(
-            "ignore", gpiozero.PinFactoryFallback
-        )  # what cannot be used is said once, below
+        # what cannot be used is said once, below
+        warnings.simplefilter("ignore", gpiozero.PinFactoryFallback)
         try:
             if "lamp" in pins:
                 panel._lamp = _Lamp(pins["lamp"], factory, beat)

@@ -16,9 +16,8 @@ from hardware.camera import AUTO, Camera, CameraHangs, CameraLost, one_line, wai
 
 WAIT, START = 1.5, 5.0  # seconds a camera that runs, or has just been started, gets for a picture
 FOCUS = 8.0  # ... and for a whole search for the focus
-QUICK = (
-    30.0  # pictures a second while light and focus are searched for, which goes picture by picture
-)
+# pictures a second while light and focus are searched for, which goes picture by picture
+QUICK = 30.0
 SLOWEST = 2  # times longer a picture may take by little light
 MANUAL, LOCKED = 1, 0  # libcamera's AeFlickerMode, AfMode
 
@@ -158,9 +157,8 @@ class PiCamera(Camera):
             # What was asked for and never came is dropped first: `stop` would wait behind it for
             # ever.
             for step in (camera.cancel_all_and_flush, camera.stop, camera.close):
-                with suppress(
-                    Exception
-                ):  # a camera that was pulled out cannot be closed properly, and need not be
+                # a camera that was pulled out cannot be closed properly, and need not be
+                with suppress(Exception):
                     step()
 
     def renewed(self) -> Camera:

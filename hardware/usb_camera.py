@@ -17,9 +17,8 @@ import numpy as np
 from hardware.camera import AUTO, Camera, CameraLost, wait_for_rest
 
 FOCUS = 3.0  # seconds a lens gets to find its focus
-AS_SHARP = (
-    0.8  # of the sharpness it had found: less, and the driver does not tell where the lens is
-)
+# of the sharpness it had found: less, and the driver does not tell where the lens is
+AS_SHARP = 0.8
 # pictures a second: nothing looks more often; a camera that cannot do that takes what is next to it
 FPS = 10
 S_CTRL, POWER_LINE = 0xC008561C, 0x00980918  # VIDIOC_S_CTRL, V4L2_CID_POWER_LINE_FREQUENCY
@@ -113,10 +112,8 @@ class UsbCamera(Camera):
         return image
 
     def _avoid_flicker(self) -> None:
-        with (
-            suppress(OSError),
-            open(self.name, "rb") as node,
-        ):  # not every camera has it, and OpenCV has no name for it
+        # not every camera has it, and OpenCV has no name for it
+        with suppress(OSError), open(self.name, "rb") as node:
             fcntl.ioctl(node, S_CTRL, struct.pack("Ii", POWER_LINE, {50: 1, 60: 2}[self.mains]))
 
     def read(self) -> np.ndarray:

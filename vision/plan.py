@@ -25,9 +25,8 @@ class BadPlan(ValueError):
 
 Point = tuple[float, float]
 SMALLEST, LARGEST = 50, 5000  # longer side of a board, mm: else it was measured in something else
-SMALL_PIECE = (
-    5  # mm: with a piece as large a smaller board is a small board, not one in centimetres
-)
+# mm: with a piece as large a smaller board is a small board, not one in centimetres
+SMALL_PIECE = 5
 TIGHT = 1.2  # of a site's box that a piece laid on it may be
 SHARED = 0.5  # of a site, that another may not cover
 

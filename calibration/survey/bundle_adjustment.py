@@ -17,9 +17,8 @@ from vision.registration.board_edges import SIDES, EdgePoints
 CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.5, 0.5, 5.0
 TILE_PX = 4.0  # loose tiles lie a millimetre or two off, pushed by their neighbours
 CARD_MM, CARD_TURN = 2.0, np.radians(3)  # how a hand tapes a card
-CARD_SIZE = (
-    0.02  # printers scale, and overexposed paper eats into the black: a share of the card's size
-)
+# printers scale, and overexposed paper eats into the black: a share of the card's size
+CARD_SIZE = 0.02
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05  # how lenses differ
 # fingers alone say nothing of the lens: it then stays so near the usual one, as a share of those
 ALONE = 0.1
@@ -260,9 +259,8 @@ class Bundle(msgspec.Struct, eq=False):
             sides = first_edge + np.flatnonzero(sight.edges.line < SIDES)
             r[sides] += self.wider / EDGE_PX
             J[sides, -1] = 1 / EDGE_PX
-        for at, ways, share in self._sides(
-            sight
-        ):  # a side is off as a whole, which its stations, each by itself, do not say
+        # a side is off as a whole, which its stations, each by itself, do not say
+        for at, ways, share in self._sides(sight):
             at = at + first_edge
             less = ways * (share - 1)
             r[at] += less @ (ways.T @ r[at])
@@ -282,11 +280,8 @@ class Bundle(msgspec.Struct, eq=False):
             ways = np.column_stack(
                 [np.full(len(at), 1 / np.sqrt(len(at))), askew / np.linalg.norm(askew)]
             )
-            yield (
-                at,
-                ways,
-                sd / np.sqrt(sd**2 + len(self.sights) * off**2),
-            )  # each photo is off alike
+            # each photo is off alike
+            yield (at, ways, sd / np.sqrt(sd**2 + len(self.sights) * off**2))
 
     def _project(self, n, size, mm, px, direction, sd, spread, width):
         lens = self.as_lens()

@@ -134,9 +134,8 @@ def stood_still(
     alike = {p.image.shape for p in pictures}
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
         return None
-    shared = [
-        tapped if c is None else c for c in corners
-    ]  # as tapped: there is no board whose sides could mend them
+    # as tapped: there is no board whose sides could mend them
+    shared = [tapped if c is None else c for c in corners]
     registrar, poses = survey_photos(plan, pictures, shared, markers, layouts, tapped=False)
     return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
 
@@ -173,9 +172,8 @@ def survey_photos(
         rough_bundle(plan, [sights[n] for n in known]),
         [k for k, n in enumerate(known) if n in lent],
     )
-    if (
-        before is not None and is_strong(before[0]) and bend_of_lines(plan, photos) is not None
-    ):  # on a cloth sides say anything
+    # on a cloth sides say anything
+    if before is not None and is_strong(before[0]) and bend_of_lines(plan, photos) is not None:
         begin_bundle(photos.bundle, before[0], [before[1][n] for n in known])
     else:
         if not photos.bundle.cards:
@@ -482,9 +480,8 @@ def add_tiles(plan: Plan, photos: SurveyPhotos, tiles: Tiles) -> None:
             bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
     for sight in (bundle.sights[n] for n in photos.lent):
         if sight.tracks:
-            sight.taps = (
-                None  # the print ties it to the photo that was tapped: the same fingers count once
-            )
+            # the print ties it to the photo that was tapped: the same fingers count once
+            sight.taps = None
     bundle.solve()
 
 

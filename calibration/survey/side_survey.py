@@ -27,9 +27,8 @@ SIDE_PX = 0.1  # so much a shadow, or the table's grain, moves one side, pixels 
 # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its
 # edge
 THICK = 4.0
-CLASH_MM = (
-    1.0  # sides further than this from where the lines between sites have them are some other line
-)
+# sides further than this from where the lines between sites have them are some other line
+CLASH_MM = 1.0
 # of the distance to the next by which lines that are the plan's may be off where it has them
 LINED = 0.05
 NEARER = 3  # times that lines are looked for, each time from where the last had them
@@ -76,9 +75,8 @@ def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
     board is"""
     a, b = side.mm[0], side.mm[-1]
     outwards = np.array([b[1] - a[1], a[0] - b[0]]) / np.linalg.norm(b - a)
-    x, y, z = -cv2.Rodrigues(pose.rvec)[0].T @ np.ravel(
-        pose.tvec
-    )  # the camera on the board's frame; z points into the table
+    # the camera on the board's frame; z points into the table
+    x, y, z = -cv2.Rodrigues(pose.rvec)[0].T @ np.ravel(pose.tvec)
     slope = max(float((np.array([x, y]) - (a + b) / 2) @ outwards), 0.0) / max(-z, 1.0)
     shadow, seen = SIDE_PX * max(pose.size) / 1640, THICK * slope * board_scale(pose, plan)
     return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure**2 + shadow**2 + seen**2))

@@ -43,9 +43,8 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
         try:
             found = measure(folder, lambda line: None if as_json else click.echo(line, err=True))
         except BadCopy as e:
-            click.echo(
-                f"left out: {e}", err=True
-            )  # the others may take an hour: they are measured all the same
+            # the others may take an hour: they are measured all the same
+            click.echo(f"left out: {e}", err=True)
             continue
         key = str(folder.resolve())
         if as_json:

@@ -156,9 +156,8 @@ def play_evening(config: str | None) -> int:
         settings.web.port,
         https_context(settings.web, Path(settings.folder)),
     )
-    if (
-        as_service
-    ):  # a service's words go into a log, and a log is no place for the PIN and the joining link
+    # a service's words go into a log, and a log is no place for the PIN and the joining link
+    if as_service:
         click.echo(
             f"{specimen.name}: {server.address}; the host's PIN is in {settings.path('pin')}"
         )
@@ -194,9 +193,8 @@ def play_evening(config: str | None) -> int:
         watching.join(0.5)
         panel.close()
         journal.close()
-    return leave_process(
-        1 if ended else 0
-    )  # a loop that ended by itself is a fault: systemd starts the table again
+    # a loop that ended by itself is a fault: systemd starts the table again
+    return leave_process(1 if ended else 0)
 
 
 def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:

@@ -27,13 +27,11 @@ BREAKS_RULES = 6.0
 NEVER = -99.0
 TAKE_BACK = (0.0, 2.5, 4.5, 6.0)  # going back so many events ("no, I meant here")
 REGUESS = 1.0  # ... where what was done had only been guessed
-LIFTED = (
-    -2.0
-)  # ... or where a piece was taken up that now lies elsewhere: that is one doing, not two
+# ... or where a piece was taken up that now lies elsewhere: that is one doing, not two
+LIFTED = -2.0
 NOTICED = 2.0  # a difference counts when the evidence prefers it by so much
-STANDS_OUT = (
-    3.0  # two explanations nearer than this may be a question, where one needs less to have changed
-)
+# two explanations nearer than this may be a question, where one needs less to have changed
+STANDS_OUT = 3.0
 MISREAD = 9.0  # no single site may weigh more: a reader errs once in some thousand sites
 # a second reading of a site nearer than this to the first is tried too; something foreign, likewise
 DOUBTFUL = 2.5

@@ -287,9 +287,8 @@ def _hypotheses_of(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> li
             else []
         )
     h = hypothesis
-    before = any(
-        str(a) in h.undone for a in proposal.actions
-    )  # what is free already is made no cheaper
+    # what is free already is made no cheaper
+    before = any(str(a) in h.undone for a in proposal.actions)
     cost = max(proposal.cost, 0.0) if before else proposal.cost
     for i, action in enumerate(proposal.actions):
         violations = h.state.check(action)

@@ -64,9 +64,8 @@ def _todo_of(
         for state in before
         for c in (state.layout(), *(x.changes for x in state.steps))
     )
-    if text is None and (
-        shown_before or shown == hypothesis.base.get(site, ())
-    ):  # what came before is still to be done
+    # what came before is still to be done
+    if text is None and (shown_before or shown == hypothesis.base.get(site, ())):
         last = next(
             (step for state in before for step in reversed(state.steps) if site in step.changes),
             None,

@@ -102,9 +102,8 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
             x,
             y,
         )
-        page.text(
-            x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY
-        )  # on the rim: it stays on the card
+        # on the rim: it stays on the card
+        page.text(x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY)
     _draw_ruler(page, MARGIN + 6, 216)
     if address:
         _draw_qr(page, 150, 214, 40, address)

@@ -10,9 +10,8 @@ import engine
 from companion.fault import Fault
 from engine import BadPlan, BadText, State, Statement, script
 
-if (
-    TYPE_CHECKING
-):  # whoever plays a script needs no eyes, which take longer to load than scripts to run
+# whoever plays a script needs no eyes, which take longer to load than scripts to run
+if TYPE_CHECKING:
     from companion.runtime.copies import Specimen
 
 

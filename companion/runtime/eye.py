@@ -15,9 +15,8 @@ from vision.geometry.pose import Pose
 from vision.motion.watcher import Watcher
 from vision.reader import Reader
 
-QUIET = (
-    3.0  # seconds of rest after which what was taken over from an earlier picture is read as well
-)
+# seconds of rest after which what was taken over from an earlier picture is read as well
+QUIET = 3.0
 BUSY = {
     "hand": "a hand is in view",
     "moving": "something moves",
@@ -40,12 +39,10 @@ class Eye:
         self.evidence: Evidence | None = None
         self.cache = FrameCache()
         self.watcher = Watcher(reader.plan)
-        self._watched: np.ndarray | None = (
-            None  # the picture of the stream when self.picture was taken
-        )
-        self._partly: float | None = (
-            None  # when only some sites were read last, if not all were since
-        )
+        # the picture of the stream when self.picture was taken
+        self._watched: np.ndarray | None = None
+        # when only some sites were read last, if not all were since
+        self._partly: float | None = None
         self._ahead = False  # whether the evidence is of a table not yet at rest
         self._odd: set[str] = set()  # sites read then as something foreign
 

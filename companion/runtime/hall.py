@@ -166,9 +166,8 @@ class Hall:
                     self._touch(name)
             elif what == "state" and not message.payload:
                 self._online.pop(name, None)
-                if (
-                    self._states.pop(name, None) is not None
-                ):  # its owner took the retained state away: it is gone for good
+                # its owner took the retained state away: it is gone for good
+                if self._states.pop(name, None) is not None:
                     self._touch(name)
             elif what == "state" and known and len(message.payload) <= LONGEST:
                 try:

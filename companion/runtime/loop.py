@@ -58,9 +58,8 @@ class Loop:
         number = 0
         with self.supervisor:
             while not self._stop.is_set():
-                if (
-                    not self.supervisor.hangs
-                ):  # systemd, who misses the beat, starts the table in another process
+                # systemd, who misses the beat, starts the table in another process
+                if not self.supervisor.hangs:
                     self._beat()
                 frame = self.supervisor.newest(number, 0.25)
                 if frame is None:

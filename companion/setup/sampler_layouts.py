@@ -34,9 +34,8 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
-    kept = [
-        {p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here
-    ]  # what such a piece lies on stays
+    # what such a piece lies on stays
+    kept = [{p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here]
     # Large heaps first: the more of them go, the less there is to lay; and among heaps alike any,
     # so that what stays is spread over the board: pieces lean and shine otherwise elsewhere. In
     # turn, so that no photo shows all of a kind and the other next to none.
@@ -80,9 +79,8 @@ def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
         ]
         rng.shuffle(todo)
         placed: dict[int, str] = {}
-        for _, kind in sorted(todo, key=lambda one: one[0])[
-            :most
-        ]:  # what is shown least first: not all may have room
+        # what is shown least first: not all may have room
+        for _, kind in sorted(todo, key=lambda one: one[0])[:most]:
             near, like = (nearest_distances(centres, at) for at in (list(placed), shown[kind]))
             room = [
                 i for i, s in enumerate(sites) if i not in placed and s.id in plan.fitting[kind]

@@ -75,16 +75,14 @@ class Setup:
             dict(camera),
         )
         self._cameras, self._look_through, self._lens = list(cameras), look_through, lens or Fixed()
-        self.sharper: tuple[
-            tuple[np.ndarray, float], ...
-        ] = ()  # before and after the lens found its focus again
+        # before and after the lens found its focus again
+        self.sharper: tuple[tuple[np.ndarray, float], ...] = ()
         self._lock = threading.RLock()
         self._small: np.ndarray | None = None  # the picture before, (18, 24) grey levels
         self.version = 1
         self.game: engine.Game | None = None
-        self.board: Path | None = (
-            None  # instead: the folder of a board without rules, with its plan.toml
-        )
+        # instead: the folder of a board without rules, with its plan.toml
+        self.board: Path | None = None
         self.seats: list[str] = []
         self.options: dict[str, str] = {}
         self.copy: str | None = None
@@ -569,9 +567,8 @@ def read_game(path: Path) -> str | None:
 @lru_cache(maxsize=64)
 def _read_game(path: Path, changed: int) -> str | None:
     try:
-        return load_plan(
-            path
-        ).game  # kept while the file does not change: the page asks every second
+        # kept while the file does not change: the page asks every second
+        return load_plan(path).game
     except (BadPlan, OSError):
         return None
 

@@ -30,10 +30,8 @@ from vision.plan import Plan, Site
 
 Layout = dict[str, list[str]]
 Rule = Mapping[str, Any]
-ANYTHING: Sequence[Rule] = [
-    {"share": 1, "contents": []},
-    {"share": 2, "contents": ["*"]},
-]  # where no [[lie]] says otherwise
+# where no [[lie]] says otherwise
+ANYTHING: Sequence[Rule] = [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
 UNCOUNTED = 6  # how many there are of a kind whose number the plan leaves at 0
 
 
@@ -164,9 +162,8 @@ class _Maker:
         for kind in wanted:
             sites = [s for s in self.plan.site if _rule_fits(rule, s)]
             self.rng.shuffle(sites)
-            if (
-                self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans
-            ):  # it shows more on another site than before
+            # it shows more on another site than before
+            if self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans:
                 sites.sort(
                     key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before)
                 )

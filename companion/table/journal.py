@@ -102,9 +102,8 @@ class Journal:
         self.path = str(path)
         self.picture_budget = picture_budget
         self._lock = threading.RLock()
-        self._pictured: dict[str, int] | None = (
-            None  # the pictures' files and sizes, once looked for
-        )
+        # the pictures' files and sizes, once looked for
+        self._pictured: dict[str, int] | None = None
         self._lockfile: int | None = None
         if readonly and not Path(path).is_file():
             raise BadJournal(f"{path}: no such file")

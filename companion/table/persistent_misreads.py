@@ -19,9 +19,8 @@ class PersistentMisreads:
     def __init__(self) -> None:
         self._wanted: dict[str, Contents] = {}
         self._misreads: Layout = {}
-        self._read: dict[
-            str, Contents
-        ] = {}  # the view before: what people did in it may be what the state now says
+        # the view before: what people did in it may be what the state now says
+        self._read: dict[str, Contents] = {}
         self.known: frozenset[str] = frozenset()  # those that people have gone on playing with
 
     def note_view(

@@ -92,9 +92,8 @@ class Table:
         self.machine: tuple[Text, ...] = ()  # what the host should know of the computer
         self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
         self._before: bytes | None = None
-        self.told: dict[
-            int, tuple[Line, dict[str, Any]]
-        ] = {}  # moves as the snapshot has them, by event
+        # moves as the snapshot has them, by event
+        self.told: dict[int, tuple[Line, dict[str, Any]]] = {}
         self._seen: Layout = {}
         self._excused: Layout = {}  # what people said to be misread, site -> contents
         self._last: Evidence | None = None  # the last settled view
@@ -104,9 +103,8 @@ class Table:
         self.question: Question | None = None
         events = self.journal.events()
         self.pause: Pause | None = resumed_pause(events)
-        self._undone: list[
-            list[Line]
-        ] = []  # what was taken back since the last doing, to be done again; the last first
+        # what was taken back since the last doing, to be done again; the last first
+        self._undone: list[list[Line]] = []
         if events:
             self._lines = fold_events(events, plan, name=self.journal.path, undone=self._undone)
             if not self._lines:
@@ -176,9 +174,8 @@ class Table:
         before."""
         verdict, event = self._looked(evidence, whole)
         if image is not None and verdict.verdict in (SAME, MOVED, UNFINISHED):
-            self._before = jpeg_of(
-                image
-            )  # takes its time: people have been told, and nobody waits for the lock
+            # takes its time: people have been told, and nobody waits for the lock
+            self._before = jpeg_of(image)
             if event is not None and self._before:
                 self.journal.keep_picture(event, "after", self._before)
         return verdict
@@ -286,9 +283,8 @@ class Table:
             return Reconciliation(context, evidence).verdict()
 
         verdict = verdict_on(self._excused)
-        if (
-            evidence.busy is None and self.pause is None
-        ):  # what is not laid out yet is no misreading
+        # what is not laid out yet is no misreading
+        if evidence.busy is None and self.pause is None:
             self._misreads.note_view(self.state, evidence, self.reads, self._seen)
             odd = self._misreads.sites
             if verdict.verdict in (ILLEGAL, UNCLEAR) and odd:
@@ -326,9 +322,8 @@ class Table:
             entries.append(("undo", {"to": lines[-1].event}, by, state_hash(lines[-1].state)))
         new: list[tuple[str, State, str]] = []
         state = lines[-1].state
-        before = {
-            line.action: line.by for line in self._lines[len(lines) :]
-        }  # who said what is only done again
+        # who said what is only done again
+        before = {line.action: line.by for line in self._lines[len(lines) :]}
         for text in actions:
             state = state.apply(state.parse(text))
             new.append((text, state, before.get(text, by)))

@@ -16,10 +16,8 @@ from engine.layout import Contents
 from engine.text import say
 
 SILENT = -0.85  # nobody says "done" aloud: a run with it costs hardly more
-IDLE = {
-    MOVEMENT: 1.5,
-    HARVEST: 1.5,
-}  # a seat's part of these phases in which it did nothing, though it could
+# a seat's part of these phases in which it did nothing, though it could
+IDLE = {MOVEMENT: 1.5, HARVEST: 1.5}
 # several ends of phases nobody said, and of what follows a site that does not show it; at most
 NOT_YET, WAITING = 1.0, 4.0
 UNSEEN = 3.0  # a next round of which the board shows none of what ended the last one

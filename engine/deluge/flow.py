@@ -47,9 +47,8 @@ class _Flow:
         self.supply = {c: min(-n, before.get(c, 0)) for c, n in change.items() if n < 0}
         self.doubt = {c: doubt(c) for c in self.supply}
         self.demand = {c: n for c, n in change.items() if n > 0}
-        self.spare = {
-            c: n - self.supply.get(c, 0) for c, n in before.items()
-        }  # pawns that may go if others come
+        # pawns that may go if others come
+        self.spare = {c: n - self.supply.get(c, 0) for c, n in before.items()}
         self.moves: Moves = {}
         self.behind: dict[str, int] = {}  # such pawns that went
         self.given: dict[str, int] = {}

@@ -12,9 +12,8 @@ from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, P
 from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.game import Action
 
-Ways = Mapping[
-    str, Mapping[str, tuple[str, ...]]
-]  # land -> lands one can go to in a round -> over which seas
+# land -> lands one can go to in a round -> over which seas
+Ways = Mapping[str, Mapping[str, tuple[str, ...]]]
 NEVER = 10**6
 
 
@@ -109,9 +108,8 @@ def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
                         people if to_trees[target] else state.forests(target) - sum(there.people),
                     ),
                 )
-            if (
-                lonely and there.people[i] > there.slaves()[i]
-            ):  # two have children, one alone has none
+            # two have children, one alone has none
+            if lonely and there.people[i] > there.slaves()[i]:
                 n = people
             if n > 0 and _welcome(state, i, target) and there.fanatics < there.pawns + n:
                 yield _go(seat, origin, target, n, 0, via)

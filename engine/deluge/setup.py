@@ -192,9 +192,8 @@ class Setup:
         bare: dict[str, list[str]] = {}
         for site, kinds in self.layout.items():
             if site in squares:
-                if (
-                    kinds and self.counter_said
-                ):  # the printed 0 gives way to the cells that lie bare
+                # the printed 0 gives way to the cells that lie bare
+                if kinds and self.counter_said:
                     counted = squares[site]
             elif site in self.world.cell_of:
                 if kinds:

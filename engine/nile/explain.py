@@ -80,9 +80,8 @@ class Guesser:
         for site in self.clues.fresher:
             yield from self._by_turn(lambda seat, site=site: act.Freshen(seat, site), site)
         if self.clues.diff.get("desert-stock", ((), "?"))[1] == () and self.p.deserts == 1:
-            yield from self._by_turn(
-                act.Joker
-            )  # the last card of the stock: the only one whose going shows
+            # the last card of the stock: the only one whose going shows
+            yield from self._by_turn(act.Joker)
 
     def _try(
         self,

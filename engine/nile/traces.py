@@ -23,9 +23,8 @@ def events(
     moved = to == next_tide(p.tide) or (
         len(c.lifted) + len(c.laid) > 1 and to == next_tide(next_tide(p.tide))
     )
-    moved = moved and not (
-        p.wait and p.wait.site == site and p.wait.number
-    )  # its arrow has been followed
+    # its arrow has been followed
+    moved = moved and not (p.wait and p.wait.site == site and p.wait.number)
     pictures: list[tuple[str, tuple[Action, ...]]] = []
     for row, places in c.worse.items():
         palms = list(board.market).index(row) + 1

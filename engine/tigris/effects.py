@@ -123,9 +123,8 @@ def _swap(s: Position, a: act.Swap) -> None:
             known[COLOURS.index(c)] -= 1
             conflict.spend(s, COLOURS.index(c), 1)
     else:
-        unknown += (
-            sum(known) - a.number
-        )  # which ones went is not said: nothing is known of the rest
+        # which ones went is not said: nothing is known of the rest
+        unknown += sum(known) - a.number
         known = [0, 0, 0, 0]
         s.lost += a.number
     conflict.set_hand(s, seat, tuple(known), unknown)

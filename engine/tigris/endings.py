@@ -39,9 +39,8 @@ def endings(s: Position, seen: Seen) -> list[Ending]:
             for a in run:
                 after = after.apply(a)
             waiting.append(Ending(here.run + run, after, here.cost + cost, seen.far(after.pieces)))
-    out = [
-        e for e in out if not (e.run and isinstance(e.run[-1], act.War))
-    ]  # nothing shows yet which came first
+    # nothing shows yet which came first
+    out = [e for e in out if not (e.run and isinstance(e.run[-1], act.War))]
     out.sort(key=lambda e: (e.far, e.cost, len(e.run)))
     return out
 

@@ -43,9 +43,8 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
     for e in ready(s, seen):
         for doing in doings(e.state, seen):
             _, _, origin, target = doing
-            if (
-                changed >> (target if target >= 0 else origin) & 1
-            ):  # elsewhere it is only not cleared away yet
+            # elsewhere it is only not cleared away yet
+            if changed >> (target if target >= 0 else origin) & 1:
                 _attempt(found, e.state, e.run, e.cost, doing)
     if s.phase in ("build", "treasure"):
         _wrong_choice(found, s, seen)
@@ -242,9 +241,8 @@ def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
         now = now.apply(a).skip_chance()
         if now.over:
             return (), 0.0, None
-    if (
-        len(run) == len(s.seats) - 1 and s.left > 1 and s._events
-    ):  # not where the game has only begun
+    # not where the game has only begun
+    if len(run) == len(s.seats) - 1 and s.left > 1 and s._events:
         price += COME_ROUND
     return tuple(run), price, now
 

@@ -108,9 +108,8 @@ def _use(draft: Draft, domain: str) -> None:
     p = draft.state.mover
     hand = draft.hands[p]
     known = (pair(hand) if hand else frozenset()) | set(used)
-    if len(known) == 2 and (
-        hand is None or "?" in hand
-    ):  # what was used tells what an unseen hand tile bears
+    # what was used tells what an unseen hand tile bears
+    if len(known) == 2 and (hand is None or "?" in hand):
         first = hand.split("/")[0] if hand else used[0]
         draft.hands[p] = first + "/" + next(d for d in DOMAINS if d in known and d != first)
 
@@ -130,9 +129,8 @@ def _lay(draft: Draft, action: a.Lay) -> None:
     if state.phase != "lay" or None in draft.tiles:
         return
     beside = None in draft.hands or (len(state.seats) == 3 and draft.spare is None)
-    if (
-        not state.drawn or not beside
-    ):  # a table may leave the hand tiles out of view: they are told, or unknown
+    # a table may leave the hand tiles out of view: they are told, or unknown
+    if not state.drawn or not beside:
         draft.values.update(phase="put", mover=state.starter)
         warning = same_faces_text(draft.done())
         if warning is not None:

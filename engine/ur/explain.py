@@ -21,9 +21,8 @@ from engine.ur.words import FIVE
 UNSEEN_SPARE = 3.5  # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5  # a swap whose tile the next player took up again before the camera looked
 PLAIN = 4.0  # a run that costs no more is nothing contrived
-FEW_LEFT = (
-    3  # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
-)
+# sites beside a wrong doing that it may leave unexplained, where a legal run explains some
+FEW_LEFT = 3
 MOST_LEGAL, MOST_WRONG = 14, 10
 
 
@@ -98,9 +97,8 @@ def _wrong(
         if t.left:
             for action, violations, cost, explained in blame.guesses(t.at, seen, t.left):
                 add(t, action, violations, cost, len(t.left) - explained)
-    if state.phase == "turn" and all(
-        t.at.mover == state.mover for t in bases
-    ):  # else the turn has gone on rightly
+    # else the turn has gone on rightly
+    if state.phase == "turn" and all(t.at.mover == state.mover for t in bases):
         for action, cost, left in _others(state, seen):
             violations = check(state, action)
             if violations:

@@ -145,9 +145,8 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
 
 def _tile(word: str) -> str:
     tile = word.removeprefix("tile:")
-    if not is_tile(tile) and not (
-        tile.endswith("/?") and tile[:-2] in DOMAINS
-    ):  # "/?": its back was never seen
+    # "/?": its back was never seen
+    if not is_tile(tile) and not (tile.endswith("/?") and tile[:-2] in DOMAINS):
         raise BadText(f"{word!r} is no tile: it reads FACE/BACK, two of {', '.join(DOMAINS)}")
     return tile
 

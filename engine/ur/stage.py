@@ -48,11 +48,12 @@ class Stage:
         self._after: dict[tuple[int, int], tuple[int, int]] = {}
         if domain == "agriculture":
             self.most = {i: 2 for i in state.own(p) if state.face(i) == "agriculture"}
+            # of the places held by then (U29)
             self.lose = {
                 i
                 for i, near in enumerate(state.board.near)
                 if state.face(i) != "agriculture" and not any(j in self.most for j in near)
-            }  # of the places held by then (U29)
+            }
         elif domain == "trade":
             self.most = {
                 i: trade_sides(state, i, p) for i in state.own(p) if state.face(i) == "trade"

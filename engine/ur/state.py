@@ -84,9 +84,8 @@ class UrState(Position):
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in self.board.index or len(have) != 1 or len(seen) != 1:
             return same_contents(have, seen, reads)
-        return pair(have[0].removeprefix("tile:")) == pair(
-            seen[0].removeprefix("tile:")
-        )  # either side up: all know both
+        # either side up: all know both
+        return pair(have[0].removeprefix("tile:")) == pair(seen[0].removeprefix("tile:"))
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         head, rest = words[0], list(words[1:])

@@ -19,9 +19,8 @@ UNDONE, HALF = 0.75, 3.0
 UNDONE_TOO = 0.05  # each further one: who has only laid stones so far has taken none off yet
 WRONG = 2.5  # a tile, or the stones on it
 OVERDONE = 1.5  # a legal doing where more lies than it puts there
-BEHIND = (
-    1.0  # a run with consequences left undone; twice more where another run leaves nothing at all
-)
+# a run with consequences left undone; twice more where another run leaves nothing at all
+BEHIND = 1.0
 # ... and nothing that hands do first: culture is but consequences, laid one after the other
 BEGUN = 0.5
 WAIVED = 1.0  # both actions waived, and the swap not yet made: plainer is a look after a whole turn

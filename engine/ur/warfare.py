@@ -109,9 +109,8 @@ def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
     single = [
         (i, t) for t in must for i in mid.board.near[t] if mid.owner[i] == p and not mid.zig[i]
     ]
-    moved = [
-        (i, t, aim.lo[t]) for i, t in single if 0 < aim.lo[t] == mid.count[i] - aim.lo[i]
-    ]  # and the price not paid yet
+    # and the price not paid yet
+    moved = [(i, t, aim.lo[t]) for i, t in single if 0 < aim.lo[t] == mid.count[i] - aim.lo[i]]
     part = (
         []
         if found
@@ -330,9 +329,8 @@ def _attacks(
     waiting = [(i, t) for i in sorted(children) for t in children[i]]
     out: list[Action] = []
     while waiting:
-        held = {
-            t for _, t in waiting
-        }  # an attacker must be there; a tile to be taken again must have been left
+        # an attacker must be there; a tile to be taken again must have been left
+        held = {t for _, t in waiting}
         i, t = next(
             (
                 (i, t)

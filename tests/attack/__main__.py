@@ -19,9 +19,8 @@ from tests.attack import crowds, halls, machines, pages, people
 from tests.attack.table import RunningTable, running
 
 LIMIT_S = 600  # all of them together
-KILLS = int(
-    os.environ.get("KILLS", "10")
-)  # 200 take longer than the limit: then alone, NAMES=kills
+# 200 take longer than the limit: then alone, NAMES=kills
+KILLS = int(os.environ.get("KILLS", "10"))
 Finding = tuple[str, bool]
 
 

@@ -165,9 +165,8 @@ def warm_up(table: RunningTable) -> None:
 
 
 def _ask(table: RunningTable, path: str, address: str) -> None:
-    with contextlib.suppress(
-        OSError
-    ):  # three hundred at once take a slow machine longer than anybody waits
+    # three hundred at once take a slow machine longer than anybody waits
+    with contextlib.suppress(OSError):
         table.ask(path, address=address)
 
 

@@ -153,9 +153,8 @@ def _act(
                 status, body, _ = table.ask(
                     "/api/declare", {"text": f"{seat}: swap 1"}, cookie, f"127.0.0.{n}", 3.0
                 )
-                if status == 200 and not json.loads(body).get(
-                    "offered"
-                ):  # an offer is but a word across the table
+                # an offer is but a word across the table
+                if status == 200 and not json.loads(body).get("offered"):
                     acknowledged.append(seat)
             if stop.wait(0.25):
                 return

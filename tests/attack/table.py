@@ -37,19 +37,11 @@ def calibrated_copy() -> Path:
         shutil.copytree(
             PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"), dirs_exist_ok=True
         )
+        # how well it reads is not what is attacked
         subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "cli",
-                "calibrate",
-                str(folder),
-                "--steps",
-                "0",
-                "--quiet",
-            ],
+            [sys.executable, "-m", "cli", "calibrate", str(folder), "--steps", "0", "--quiet"],
             check=True,
-        )  # how well it reads is not what is attacked
+        )
     return folder
 
 

@@ -174,9 +174,8 @@ def test_a_service_that_cannot_start_serves_a_page_and_tries_again_when_told(
     process, said = service(config)
     said.settimeout(60)
     assert b"cannot start" in said.recv(999)
-    if (
-        text == "copy = \n"
-    ):  # not even the port can be read from it: the usual one, or one of the next
+    # not even the port can be read from it: the usual one, or one of the next
+    if text == "copy = \n":
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         return

@@ -73,9 +73,8 @@ def page_templates():
 
 def room_templates():
     found = page_templates()
-    for word in catalogue.catalogue("en")[
-        "texts"
-    ]:  # words that come as data: colours of points, what found the board
+    # words that come as data: colours of points, what found the board
+    for word in catalogue.catalogue("en")["texts"]:
         found.setdefault(word, Path("companion_web/locale/en.json"))
     games = [path for path in (ROOT / "engine").iterdir() if (path / "plan.toml").is_file()]
     for folder in (ROOT / "companion", ROOT / "companion_web", ROOT / "calibration", *games):

@@ -259,9 +259,8 @@ def test_a_connection_that_breaks_leaves_no_traceback(attacked, caplog, eventual
         s = attacked.opened(
             "127.0.0.9", (PLAN, WHOLE, HALF, b"\x00\xff\r\n\r\n", b"\x16\x03\x01")[n % 5]
         )
-        s.setsockopt(
-            socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
-        )  # a reset instead of a goodbye
+        # a reset instead of a goodbye
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         s.close()
     eventually(lambda: not attacked.channels("127.0.0.9"))
     assert served(attacked, "127.0.0.10")

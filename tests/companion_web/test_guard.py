@@ -282,9 +282,8 @@ def test_guard(app, phone, monkeypatch, name, doing, status):
 def test_it_is_this_guard_that_refuses(app, phone, monkeypatch, name, doing, status):
     out(monkeypatch, name)
     if doing is a_megabyte:
-        app.config["MAX_CONTENT_LENGTH"] = (
-            None  # the same limit a second time, for bodies that do not say their length
-        )
+        # the same limit a second time, for bodies that do not say their length
+        app.config["MAX_CONTENT_LENGTH"] = None
     assert doing(app, phone).status_code != status
 
 

@@ -4,9 +4,8 @@ from tests.companion_web.support.browsing import PHONE
 
 SLOW_3G = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}  # fmt: skip
 MOST_BYTES = 150_000
-READABLE = (
-    1.5  # seconds after the table's first byte has come; the aim is 1, on a machine that is idle
-)
+# seconds after the table's first byte has come; the aim is 1, on a machine that is idle
+READABLE = 1.5
 ANSWERED = 100  # ms
 TRIES = 5  # the machine that tests may be busy otherwise: the best counts
 

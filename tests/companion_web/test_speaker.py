@@ -19,9 +19,8 @@ def test_a_move_is_said_in_words_with_whose_turn_it_is(table):
     table.declare("bull: tile red C2", "phone")
     german, french = (spoken(table.snapshot(), code) for code in ("de", "fr"))
     lays, todo = "Stier legt Tempel (rot) auf C2.", "Lege Tempel (rot) auf C2."
-    assert (
-        german == f"Noch nicht fertig. {lays} {todo}"
-    )  # said on a phone: it does not lie there yet
+    # said on a phone: it does not lie there yet
+    assert german == f"Noch nicht fertig. {lays} {todo}"
     assert french.startswith("Pas encore fini") and "temple (rouge)" in french
 
 

@@ -98,9 +98,8 @@ def test_every_rule_has_words_in_every_language(game, language):
     there, english = rules(game, language), rules(game)
     assert list(there) == list(english) and {r.language for r in there.values()} == {language}
     assert [r.places for r in there.values()] == [r.places for r in english.values()]
-    assert not any(
-        re.search(r"\[[A-Z]", r.text) for r in there.values()
-    )  # places are no part of the sentence
+    # places are no part of the sentence
+    assert not any(re.search(r"\[[A-Z]", r.text) for r in there.values())
     numbers = re.compile(r"\b[TUND]\d+\b")
     for n, r in there.items():
         wanted = numbers.findall(english[n].text.replace("N40 on", "N46"))

@@ -133,11 +133,8 @@ def test_pieces_lie_turned_and_upon_each_other():
     )
     assert at(image, view, (150, 100), 62.0).tolist() == [255, 0, 0]
     assert at(image, view, (139, 111), 2.0).tolist() == [0, 0, 255]
-    assert at(image, view, (150, 110), 62.0).tolist() == [
-        255,
-        0,
-        0,
-    ]  # the turned square's corner reaches there
+    # the turned square's corner reaches there
+    assert at(image, view, (150, 110), 62.0).tolist() == [255, 0, 0]
 
 
 def test_the_lamp_throws_shadows_away_from_itself():

@@ -12,9 +12,8 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.plan import Plan
 
-SPARE = (
-    2e-3  # probability, for each piece of a kind, that the box holds one more than the plan says
-)
+# probability, for each piece of a kind, that the box holds one more than the plan says
+SPARE = 2e-3
 LEAST = 1e-5  # chance of a kind on a site below which it is left as it is
 LIKELY = 1e-3  # chance of a kind on a site below which the site does not matter to the others
 TILTS = np.linspace(0.5, 14, 10)[:, None]  # how steeply to bound the chance that there are too many

@@ -39,9 +39,8 @@ class SiteEvidence(msgspec.Struct, frozen=True):
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), FLOOR)
 
 
-UNSEEN = SiteEvidence(
-    (((), math.log(0.5)),), math.log(0.5)
-)  # of a site beyond the picture's edge nothing is known
+# of a site beyond the picture's edge nothing is known
+UNSEEN = SiteEvidence((((), math.log(0.5)),), math.log(0.5))
 
 
 class CountedEvidence(SiteEvidence, frozen=True):
@@ -71,9 +70,8 @@ class CountedEvidence(SiteEvidence, frozen=True):
         if self.pieces:
             p = min(p, self.pieces[len(names)] if len(names) < len(self.pieces) else FLOOR)
         told = (below, *names) if below else tuple(names)
-        p = max(
-            [p, *(q for c, q in self.options if c == told)]
-        )  # kinds of one piece are no independent factors
+        # kinds of one piece are no independent factors
+        p = max([p, *(q for c, q in self.options if c == told)])
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), 3 * FLOOR)
 
 

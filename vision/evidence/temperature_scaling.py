@@ -20,9 +20,8 @@ from vision.evidence.site_evidence import (
 
 HEATS = 1.1 ** np.arange(-2, 13)
 DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.016, 0.064, 0.25)
-MOST_DOUBT = (
-    0.004  # that is kept: who reads unseen photos has learnt from fewer than who is played with
-)
+# that is kept: who reads unseen photos has learnt from fewer than who is played with
+MOST_DOUBT = 0.004
 USUAL = 20.0  # sites that a reader is taken to have read as it says before any was checked
 OTHERS = 10  # contents that share the doubt
 LEAST = 1e-4  # probability that anything may have at least
@@ -39,9 +38,8 @@ class TemperatureScaling(msgspec.Struct, frozen=True):
         """The same evidence, meant so"""
         if self == TemperatureScaling() or not e.options:
             return e
-        told = [p for _, p in e.options] + [
-            e.other
-        ]  # a handful: without numpy it takes half as long
+        # a handful: without numpy it takes half as long
+        told = [p for _, p in e.options] + [e.other]
         rest = max(1 - sum(map(math.exp, told)), 1e-9)
         whole = [p / self.heat for p in (*told, math.log(rest))]
         most = max(whole)
@@ -60,9 +58,8 @@ class TemperatureScaling(msgspec.Struct, frozen=True):
             else {}
         )
         share = self.doubt / max(len(e.counts), 1)
-        anew = {
-            t: blur_counts(scale_logs(t, self.heat), share) for t in set(e.counts.values())
-        }  # of most kinds nothing was seen
+        # of most kinds nothing was seen
+        anew = {t: blur_counts(scale_logs(t, self.heat), share) for t in set(e.counts.values())}
         changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
         changes["pieces"] = (
             blur_counts(scale_logs(e.pieces, self.heat), self.doubt) if e.pieces else ()

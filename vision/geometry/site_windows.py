@@ -42,9 +42,8 @@ def spread_grid(
 ) -> np.ndarray:
     """(2, n, R * C) float32, x and y: where these put the grid"""
     rows, places = window_products(base, matrix, grid, size)
-    return (
-        rows.transpose(1, 0, 2) @ places
-    )  # one product for all: small ones by the hundred are slow
+    # one product for all: small ones by the hundred are slow
+    return rows.transpose(1, 0, 2) @ places
 
 
 class Pyramid:

@@ -46,9 +46,8 @@ def quarter_placements(plan: Plan) -> list[tuple[np.ndarray, int]]:
     step, middle, out = site_spacing(plan), plan.corners.mean(0), []
     if is_square(plan) or not step.all() or np.ptp(step) > EQUAL * step.max():
         return []
-    lines = min(
-        (np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle)
-    )  # the outermost may be narrower
+    # the outermost may be narrower
+    lines = min((np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle))
     for k, turn in ((1, np.array([[0, -1], [1, 0]])), (3, np.array([[0, 1], [-1, 0]]))):
         aside = lines - (turn @ (lines - middle) + middle)  # up to whole squares
         out.append(

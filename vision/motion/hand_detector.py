@@ -19,9 +19,8 @@ from vision.plan import Plan
 STRONG, WEAK = 26.0, 12.0
 NOISES = 5.0  # ... and this many times what pictures differ by anyway
 GAIN = (0.45, 2.0)  # how much darker a shadow, how much brighter a lamp makes things
-PLAIN = (
-    0.015  # share of what lies beside the sites that must be strongly other where an arm crosses it
-)
+# share of what lies beside the sites that must be strongly other where an arm crosses it
+PLAIN = 0.015
 ARM_MM = 18.0  # an arm, and a finger held to the board, are at least so wide
 # pixels either side of an edge between which it shows how sharp that is; that many of it tell
 EDGE, FEW = 2, 20
@@ -98,9 +97,8 @@ def find_differences(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how
     many grey levels it is brighter in every colour"""
-    b = cv2.split(
-        cv2.GaussianBlur(match_lighting(before, now, known), (0, 0), 1.2)
-    )  # sums along short axes take long
+    # sums along short axes take long
+    b = cv2.split(cv2.GaussianBlur(match_lighting(before, now, known), (0, 0), 1.2))
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (WIDE // 24 | 1,) * 2
     up, down = (cv2.blur(sum(p * q for p, q in zip(b, c)), size) for c in (n, b))
@@ -198,9 +196,8 @@ def find_arms(
     pixels at least. beside: beside the sites"""
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, round_element(wide))
     labels = cv2.connectedComponents(body)[1]
-    rim = np.pad(
-        known[2:-2, 2:-2].astype(np.uint8), 2
-    )  # beyond what the other view shows is as good as the edge
+    # beyond what the other view shows is as good as the edge
+    rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)
     rim = cv2.erode(rim, THREE) == 0
     out = []
     for i in set(np.unique(labels[rim]).tolist()) - {0}:

@@ -31,9 +31,8 @@ DARK = 14.0  # grey levels of the brightest parts below which nothing can be tol
 FEATURELESS = 0.25  # of the settled view's detail: covered; twice that: blurred
 SHAKEN = 0.5  # of the blocks with detail: so many change only when the camera or the board moves
 
-STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(
-    np.int16
-)  # light multiplies; on this scale it adds
+# light multiplies; on this scale it adds
+STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(np.int16)
 Planes = tuple[np.ndarray, ...]
 
 
@@ -167,9 +166,8 @@ class Watcher:
                 old.flat[self._blocks[site]] = 1
             for now, then in zip(planes, before):
                 where = cv2.resize(old, now.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
-                now[where] = then[where] + round(
-                    float(np.median(now[::4, ::4] - then[::4, ::4]))
-                )  # light has drifted alike
+                # light has drifted alike
+                now[where] = then[where] + round(float(np.median(now[::4, ::4] - then[::4, ::4])))
         self._settled = planes
         self._detail = visible_detail(self._settled[0])
         if free:
@@ -212,9 +210,8 @@ class Watcher:
     def _learn(self, change: np.ndarray) -> bool:
         """Whether some blocks move; the others teach how restless each block is by itself"""
         usual, moving = self._usual(), self._exceeds(change)
-        rate = np.where(
-            moving, 0.02, 0.1
-        )  # what goes on and on (a candle, a screen) becomes usual in the end
+        # what goes on and on (a candle, a screen) becomes usual in the end
+        rate = np.where(moving, 0.02, 0.1)
         self._noise += rate * (np.minimum(change, 4 * usual + LEAST) - self._noise)
         return bool(moving.any())
 

@@ -16,9 +16,8 @@ from vision.plan import Plan
 
 MARGIN = 14.0  # mm of table kept around board and sites: tall pieces lean over the edge
 BRIGHT = 0.999  # share of a canvas that is no brighter than what counts as its brightest
-BLENDED = (
-    8  # grey levels that the average of a few pixels, most of them too bright, may be below that
-)
+# grey levels that the average of a few pixels, most of them too bright, may be below that
+BLENDED = 8
 MOST_PIXELS = 1.9e6  # of a canvas: more than a camera of this class resolves
 
 
@@ -160,9 +159,8 @@ def sample_canvas(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
         return out
     if not n:
         return np.empty((*shape, min(channels, 3)), np.float32)
-    wide = min(
-        max(n // 8 // 64 * 64, 64), 4096
-    )  # rows for remap, of which the last is filled up: few places make short ones
+    # rows for remap, of which the last is filled up: few places make short ones
+    wide = min(max(n // 8 // 64 * 64, 64), 4096)
     pad = -n % wide
     if pad:
         flat = np.vstack([flat, np.zeros((pad, 2), np.float32)])

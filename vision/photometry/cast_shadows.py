@@ -20,9 +20,8 @@ WIDE = 12.0  # mm that it is wide
 # of the variance of the board's print that may be left in a shadow on it: a dark card hides the
 # print
 SAME = 0.3
-PRINTED = (
-    0.003  # variance of log brightness that a print has at least, to tell a shadow from a card by
-)
+# variance of log brightness that a print has at least, to tell a shadow from a card by
+PRINTED = 0.003
 AROUND = 6.0  # mm around that say whether what hides the board lies in the shadow too
 STEP = 2  # every so manieth pixel tells the light
 MESH = 16  # pixels between those where what is lifted is worked out

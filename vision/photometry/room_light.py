@@ -21,9 +21,8 @@ SIDE = 96  # pixels along the board's longer side of the small pictures that are
 DARK = 20.0  # grey levels added before the logarithm
 FLOOR = 4.0  # ... where light is compared and dark places hardly count
 BLACK = 8  # grey level below which a camera's cut-off says nothing
-CLIPPED = (
-    250  # grey level from which a camera shows no more: what is there is that bright, or brighter
-)
+# grey level from which a camera shows no more: what is there is that bright, or brighter
+CLIPPED = 250
 # of the board that is burnt out in some colours, but not in all, from which that is looked into
 BURNT = 0.1
 # of leaving out what lies on the board; and of asking the other colours where one is burnt out
@@ -91,9 +90,8 @@ def to_reference_logs(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
     3) uint8 or float in a light `gain` (n, 3) times as bright"""
     n, rows, columns = pictures.shape[:3]
     out = pictures.reshape(n, rows, columns * 3).astype(np.float32)
-    out *= np.tile((1 / gain).astype(np.float32), columns)[
-        :, None
-    ]  # whole rows: numpy is slow where three numbers lie together
+    # whole rows: numpy is slow where three numbers lie together
+    out *= np.tile((1 / gain).astype(np.float32), columns)[:, None]
     out += DARK
     return cv2.log(out, out).reshape(n, rows, columns, 3)
 

@@ -20,9 +20,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, image: np.ndarray, pose: Pose) -> View:
         small = image
-        while (
-            max(small.shape) >= 2 * WIDE
-        ):  # halving is ten times quicker than any other area average
+        # halving is ten times quicker than any other area average
+        while max(small.shape) >= 2 * WIDE:
             small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
         scale = WIDE / max(pose.size)
         size = round(pose.size[0] * scale), round(pose.size[1] * scale)

@@ -83,9 +83,8 @@ def train(
         order = rng.permutation(n)
         for a in range(0, max(n - batch + 1, 1), batch):
             pick = order[a : a + batch]
-            xb = cv2.add(
-                inputs[pick], 0, dtype=cv2.CV_32F
-            )  # as astype() does, of float16 ten times as quick
+            # as astype() does, of float16 ten times as quick
+            xb = cv2.add(inputs[pick], 0, dtype=cv2.CV_32F)
             if drop:
                 xb *= np.frombuffer(rng.bytes(xb.size), np.uint8).reshape(xb.shape) >= round(
                     256 * drop
@@ -124,9 +123,8 @@ def scaled(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     parts = np.array_split(inputs, len(inputs) // 1000 + 1)
     mean = sum(part.sum(0, dtype=float) for part in parts) / len(inputs)
     varied = sum(np.square(part - mean).sum(0) for part in parts) / len(inputs)
-    whole = np.sqrt(
-        (varied + np.square(mean - mean.mean())).mean()
-    )  # the spread of all numbers, whatever their column
+    # the spread of all numbers, whatever their column
+    whole = np.sqrt((varied + np.square(mean - mean.mean())).mean())
     mean, spread = (
         mean.astype(np.float32),
         (np.sqrt(varied) + 0.05 * whole + 1e-3).astype(np.float32),

@@ -16,12 +16,10 @@ IDS = (0, 1, 2, 3)
 ENOUGH = 3  # cards that a calibration photo must show
 # by so much a card may look longer than wide: a board is seldom just as long as the plan has it
 OBLONG = 1.25
-LONGEST = (
-    2000  # in larger pictures cards are found on a smaller copy, then measured on the full one
-)
-SPREAD = (
-    3  # pixels: what white too bright spreads over a card's black bars, both their sides together
-)
+# in larger pictures cards are found on a smaller copy, then measured on the full one
+LONGEST = 2000
+# pixels: what white too bright spreads over a card's black bars, both their sides together
+SPREAD = 3
 
 
 def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
@@ -99,9 +97,8 @@ def in_order(cards: dict[int, np.ndarray], plan: Plan) -> bool:
         for c in cards.values()
     ]
     wide, high = np.median(sides, 0).max(0)
-    span = np.ptp(
-        [c.mean(0) for c in ideal.values()], axis=0
-    )  # at another corner they look longer by its square
+    # at another corner they look longer by its square
+    span = np.ptp([c.mean(0) for c in ideal.values()], axis=0)
     return bool(abs(np.log(wide / high)) < max(abs(np.log(span[0] / span[1])), np.log(OBLONG)))
 
 

@@ -16,9 +16,10 @@ APART, NEARLY = 3, 0.45
 SIDES = 4  # of a board: EdgePoints numbered so and higher are of lines printed on it
 SMOOTH = 1.2  # pixels
 LEVEL = np.arange(256, dtype=np.float32) / 255
+# of light (sRGB)
 AMOUNT = 255 * np.where(LEVEL < 0.04045, LEVEL / 12.92, ((LEVEL + 0.055) / 1.055) ** 2.4).astype(
     np.float32
-)  # of light (sRGB)
+)
 
 
 class EdgePoints(msgspec.Struct, frozen=True, eq=False):

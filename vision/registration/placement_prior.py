@@ -14,9 +14,8 @@ from vision.plan import Plan
 
 # of the board's length, how far from a piece others are likely to be of its kind: tried
 WIDE = 0.1, 0.2, 0.4
-ANYWHERE = 2.0 ** np.arange(
-    -2, 8
-)  # pieces near by that say as much as what kinds there are in all: tried
+# pieces near by that say as much as what kinds there are in all: tried
+ANYWHERE = 2.0 ** np.arange(-2, 8)
 
 
 class PlacementPrior(msgspec.Struct, frozen=True, eq=False):

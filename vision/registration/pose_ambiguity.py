@@ -199,9 +199,8 @@ def resolve_ambiguity(
     for each in found:
         if each is first:
             continue
-        says = rather(
-            first, each
-        )  # against which a look at all, which sees what is near the camera best, proves nothing
+        # a look at all, which sees best what is near the camera, proves nothing against this
+        says = rather(first, each)
         if (
             says > CLEAR
             or says >= 0

@@ -13,9 +13,8 @@ from vision.plan import Plan
 from vision.registration.print_map import ALIKE, Picture, PrintMap
 
 LEAST = 8  # patches that must agree before a board counts as seen
-GIVE = np.array(
-    [0.35, 0.1, 0.05]
-)  # how far log focal, k1, k2 of another camera may be from the calibrated one's
+# how far log focal, k1, k2 of another camera may be from the calibrated one's
+GIVE = np.array([0.35, 0.1, 0.05])
 # typical residual from which the calibrated lens does not explain what is seen, at 1640 wide
 STRAINED_PX = 0.5
 FLOOR_PX = 0.12  # what interpolation and the lens's model leave, at 1640 wide
@@ -181,9 +180,8 @@ def follow_print(
         fit = inliers
     off = np.linalg.norm(pose.to_px(mm[fit]) - px[fit], axis=1)
     typical = float(np.median(off))
-    strain = 4 * max(
-        typical - STRAINED_PX * max(pose.size) / 1640, 0.0
-    )  # what pulls patches off bends the rest more
+    # what pulls patches off bends the rest more
+    strain = 4 * max(typical - STRAINED_PX * max(pose.size) / 1640, 0.0)
     error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
     return PrintFit(
         msgspec.structs.replace(pose, error_px=error),

@@ -148,9 +148,8 @@ def seen_ways(
     ways = each_way(lines)
     for axis, mine in enumerate(ways):
         at = sorted(line[0][axis] for line in mine)
-        if (
-            len(mine) >= FEWEST + 2
-        ):  # the outermost have the board's rim on one side, which draws them there
+        # the outermost have the board's rim on one side, which draws them there
+        if len(mine) >= FEWEST + 2:
             mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
         apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
         reach = int(REACH * apart * board_scale(pose, plan))

@@ -325,11 +325,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         near = self._near(picture, last)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
-            yield (
-                pose,
-                (1, 0),
-                (12, 3),
-            )  # coarse patches are wide: among many pieces few of them stay whole
+            # coarse patches are wide: among many pieces few of them stay whole
+            yield pose, (1, 0), (12, 3)
         for pose in near[:1]:
             for rough in self.whole.roughly(self.plan, picture, pose):
                 yield rough, (1, 0), (8, 3)
@@ -489,9 +486,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return msgspec.structs.replace(fit.pose, by="print")
         mm, px = self._card_points(found, fit.pose)
         apart = np.linalg.norm(fit.pose.to_px(mm) - px, axis=1)
-        if np.median(apart) < max(
-            0.5 * scale, 3 * fit.pose.error_px
-        ):  # else the board slid between the cards
+        # else the board slid between the cards
+        if np.median(apart) < max(0.5 * scale, 3 * fit.pose.error_px):
             mm, px = np.vstack([mm, fit.mm]), np.vstack([px, fit.px])
             pose, off = robust_pose(mm, px, fit.pose, 3.0 * scale)
             good = off < 3 * max(np.median(off), 0.2 * scale)

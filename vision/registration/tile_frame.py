@@ -25,9 +25,8 @@ TURNS = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
 SIDES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
 ALONG = np.linspace(-0.85, 0.85, STATIONS)
 LAID = np.radians([0, -2, 2, -4, 4, -6, 6])  # how tiles lie, one by one
-ASKEW = np.array(
-    [-1, 1, 1, -1]
-)  # which way the far end of each side goes, outwards or inwards, as a tile is turned
+# which way the far end of each side goes, outwards or inwards, as a tile is turned
+ASKEW = np.array([-1, 1, 1, -1])
 
 
 class Tiles(msgspec.Struct, frozen=True, eq=False):
@@ -96,9 +95,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         """How many mm within the tiles' edges the line lies that most tiles show on all four sides,
         and (3,) how colours change there; scale: pixels a mm"""
         reach = round(2 * SLOPPY_MM * scale)
-        mean = self._profiles(image, pose, round(reach + INSETS[-1] * scale)).mean(
-            0
-        )  # (4, steps, 3): all tiles together
+        # (4, steps, 3): all tiles together
+        mean = self._profiles(image, pose, round(reach + INSETS[-1] * scale)).mean(0)
         middle, shift = mean.shape[1] // 2, np.arange(-reach // 2, reach // 2 + 1)
         best = INSETS[0], np.zeros(3)
         for inset in INSETS:
@@ -189,9 +187,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         )
         x, y = int(across.argmax()), int(down.argmax())
         a, b, c = pose.to_px(self.centres.mean(0) + np.array([[0, 0], [1, 0], [0, 1]]), self.height)
-        axes = [
-            (e - a) / np.linalg.norm(e - a) for e in (b, c)
-        ]  # how the board lies in the picture: perhaps upside down
+        # how the board lies in the picture: perhaps upside down
+        axes = [(e - a) / np.linalg.norm(e - a) for e in (b, c)]
         return (x - reach) * axes[0] + (y - reach) * axes[1], float(across[x] + down[y]) / 4
 
     def seen(self, image: np.ndarray, pose: Pose, plan: Plan) -> tuple[np.ndarray, np.ndarray]:

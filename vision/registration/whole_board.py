@@ -18,9 +18,8 @@ LONG = 450  # longer side of the view, pixels
 # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
 RIM, TABLE = 0.04, 0.15
 SCALES = (0.8, 2.0, 5.0)  # pixels; what is finer is noise, what is wider is light
-NARROW = (
-    0.5  # a place is explained as far as it is off by less than so much of what the print varies by
-)
+# a place is explained as far as it is off by less than so much of what the print varies by
+NARROW = 0.5
 MOST = 0.5  # by how much more, in logarithms, than the board a place may differ to count
 # of what differs between two places that a picture must show at least, to tell them apart by
 SEEN = 0.1
@@ -165,9 +164,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         nothing of that is seen to differ so, as where the canvas has but noise there; back: (2, 3)
         from pixels of the canvas here to those there"""
         h, w = self.canvas.shape
-        field = rectangle_mask(
-            plan.corners, self.canvas.shape, self.px_per_mm, self.origin
-        )  # a table has another grain there
+        # a table has another grain there
+        field = rectangle_mask(plan.corners, self.canvas.shape, self.px_per_mm, self.origin)
         mine, off = self.traits[0], []
         for pose in (here, there):
             seen, inside = self.rectified(picture, pose)

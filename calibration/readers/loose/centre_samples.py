@@ -72,9 +72,8 @@ def rim_of(f: Found, scene: Scene, frame: Frame) -> tuple[np.ndarray, float]:
         cut(scene.ground, frame, grid, pose)[0],
     ):
         steep.append(across(slopes_of(view), places, out))
-    edge = np.log1p((steep[0] - steep[1]).clip(0)).mean(
-        1
-    )  # all along rather than strong on one side
+    # all along rather than strong on one side
+    edge = np.log1p((steep[0] - steep[1]).clip(0)).mean(1)
     best = int((edge - SLIGHT * np.linalg.norm(shifts, axis=1)).argmax())
     return shifts[best], float(edge[best])
 
@@ -125,9 +124,8 @@ def steepness(
         scene.light_at(f.at[None]),
     )[0]
     c, s = np.cos(turns), np.sin(turns)
-    turn = np.stack(
-        [np.stack([c, s], -1), np.stack([-s, c], -1)], 1
-    )  # (T, 2, 2), for rows of points
+    # (T, 2, 2), for rows of points
+    turn = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)
     at, out = (np.einsum("spi,tij->tspj", v, turn) for v in sides_of(form))
     places = (at[:, None] + shifts[None, :, None, None]) / PIXEL + n  # (T, N, S, P, 2)
     return across(slopes_of(view), places, out[:, None]).mean(-1)

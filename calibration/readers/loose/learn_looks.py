@@ -100,9 +100,8 @@ def placed(
     """The same, taking pieces for so many mm bigger all around, as shadows make them look"""
     found: list[Found] = []
     sharps = [s.copy() for s in sharps]
-    for g, group in sorted(
-        enumerate(groups), key=lambda item: item[1].site.of is None
-    ):  # the spots inside cells first
+    # the spots inside cells first
+    for g, group in sorted(enumerate(groups), key=lambda item: item[1].site.of is None):
         scene = scenes[group.shot]
         wanted: Counter[Form] = Counter()
         for k, c in group.kinds.items():
@@ -241,9 +240,8 @@ def evened(
         area = rings.area(form)
         moved = []
         for f in (f for f in found if f.form == form):
-            kin = [
-                k for k in look.kinds if k != f.kind and related(f.kind, k) > 0
-            ]  # its own look is made of itself
+            # its own look is made of itself
+            kin = [k for k in look.kinds if k != f.kind and related(f.kind, k) > 0]
             if len(kin) < 2:
                 continue
             near = Waves(around(rings, frame, f, groups, scenes, shifts), area)
@@ -368,9 +366,8 @@ def alike(rings: Rings, area: np.ndarray, patches: Patch, which: list[int]) -> l
         return which
     part = patches.of(which)
     gains = Table(rings, part.seen, np.broadcast_to(area, part.weight.shape)).gains(part)[0]
-    shares = (gains / np.maximum(np.diag(gains), 1e-6)[:, None]).clip(
-        0, 1
-    )  # by each of the others, of what it would gain by itself
+    # by each of the others, of what it would gain by itself
+    shares = (gains / np.maximum(np.diag(gains), 1e-6)[:, None]).clip(0, 1)
     most = shares[:, shares.sum(0).argmax()]
     return [i for i, share in zip(which, most) if share >= min(SURE, np.median(most))]
 

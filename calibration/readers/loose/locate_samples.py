@@ -71,9 +71,8 @@ def by_shape(
             0.0,
         )
         left[f] -= 1
-    for i in range(
-        len(out)
-    ):  # a square taken for a disc and a disc for the square: change them over
+    # a square taken for a disc and a disc for the square: change them over
+    for i in range(len(out)):
         for j in range(i):
             if out[i][0] != out[j][0]:
                 swapped = [

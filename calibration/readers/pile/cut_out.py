@@ -97,9 +97,8 @@ def rim_score(
     side = len(unlike)
     m = min(int(np.ceil(max(size) * 1.35 * scale + 2 * np.abs(by).max())) | 1, side | 1)
     pad = cv2.BORDER_REFLECT
-    share = min(
-        size[0] * size[1] * scale**2 / unlike.size, 1.0
-    )  # of the window that the piece takes
+    # of the window that the piece takes
+    share = min(size[0] * size[1] * scale**2 / unlike.size, 1.0)
     level = unlike / (np.percentile(unlike, 100 - 30 * share) + 1e-6)
     strength = edges / (np.percentile(edges, 100 - 10 * share) + 1e-6)
 

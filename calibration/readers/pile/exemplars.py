@@ -364,9 +364,8 @@ def borrowed(
         ]
         top = lean_at(shot.pose, one.foot[None])[0] * (piece.height - group.plane)
         doubt = doubt_map(own.side, own.scale, np.zeros(2), top, 0.05 * max(size))
-        near = own_part(
-            own.side, own.scale, np.array(size) / 2, top, 0.1 * max(size)
-        )  # a neighbour may touch it
+        # a neighbour may touch it
+        near = own_part(own.side, own.scale, np.array(size) / 2, top, 0.1 * max(size))
         unlike, edges = compared(window, bare, near)
         out.append(
             Found(

@@ -39,9 +39,8 @@ PICTURES = 6000  # made to learn from, a group
 STACKS = 3  # times as many where stacks are told by their height
 
 
-Each = Callable[
-    [Callable[..., Any], Iterable[tuple]], list[Any]
-]  # what [work(*args) for args in every] gives, in any way
+# what [work(*args) for args in every] gives, in any way
+Each = Callable[[Callable[..., Any], Iterable[tuple]], list[Any]]
 
 
 def one_by_one(work: Callable[..., Any], every: Iterable[tuple]) -> list[Any]:

@@ -152,9 +152,8 @@ def lay(
             borderMode=border,
         )
 
-    part = window[y0:y1, x0:x1].reshape(
-        y1 - y0, -1
-    )  # whole rows: numpy is slow where three numbers lie together
+    # whole rows: numpy is slow where three numbers lie together
+    part = window[y0:y1, x0:x1].reshape(y1 - y0, -1)
     foot = middle - lean * patch.height * scale
     if shadow is not None:
         away, depth, soft = shadow
@@ -210,9 +209,8 @@ def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
         )
         soft = np.tanh(across / np.float32(rng.uniform(0.04, 0.8)))
         shade = shade - np.float32(rng.uniform(0.05, 0.3)) * (1 + soft)
-    grey = grey_levels(window).reshape(
-        side, -1
-    )  # whole rows: numpy is slow where three numbers lie together
+    # whole rows: numpy is slow where three numbers lie together
+    grey = grey_levels(window).reshape(side, -1)
     grey *= thrice(cv2.exp(shade))
     if rng.random() < 0.2:  # gloss
         cx, cy, r, stretch, depth = rng.uniform(

@@ -8,9 +8,10 @@ import numpy as np
 
 from vision.photometry.room_light import DARK
 
+# B G R
 METALS = np.array(
     [[150, 155, 160], [85, 140, 190], [60, 95, 160], [120, 125, 130], [105, 165, 205]], np.float32
-)  # B G R
+)
 SOFT = 0.7  # pixels by which edges are soft, as in a photo
 
 

@@ -37,9 +37,8 @@ GLOSSED = 0.15  # of what is laid, whose face mirrors a light
 UNKNOWN = 0.3  # of what is made to be something else: pieces of a known form with a face never seen
 CROSSED = 0.6  # of what is made to be something else, where kinds are not shown: their like
 THINGS = 8  # pictures of pieces to each with a small thing on the site that is none
-LARGE_COIN = (
-    26.0  # mm: what people lay down by the way is seldom wider, however small the sites are
-)
+# mm: what people lay down by the way is seldom wider, however small the sites are
+LARGE_COIN = 26.0
 
 
 class Real(msgspec.Struct, frozen=True, eq=False):
@@ -127,9 +126,8 @@ class Maker:
         for _ in range(20):
             at = self.rng.uniform(-free - slack, free + slack)
             inside, claim = self.s.grounds.at(np.array([site]), at[None])[0]
-            if (
-                inside > -slack and claim > OWN
-            ):  # an outline need not fill its box, and beyond it may be another's
+            # an outline need not fill its box, and beyond it may be another's
+            if inside > -slack and claim > OWN:
                 break
         return at
 
@@ -199,9 +197,8 @@ class Maker:
             if s.around and rng.random() < busy:
                 patch = s.around[rng.integers(len(s.around))]
                 at = at + 0.8 * self.offset(site, patch)
-                if (
-                    s.grounds.at(np.array([site]), at[None])[0, 1] < 1 - OWN
-                ):  # it must not be taken for the site's own
+                # it must not be taken for the site's own
+                if s.grounds.at(np.array([site]), at[None])[0, 1] < 1 - OWN:
                     self.lay(window, patch, at, lean, light)
         if s.large and rng.random() < 0.06:
             self.lay(window, s.large[rng.integers(len(s.large))], self.beside(3), lean, light)
@@ -252,9 +249,8 @@ class Maker:
             return relight(rng, shifted(r.window, rng.normal(0, 0.5, 2) * self.s.scale)), r.site
         light = self.light()
         window, site, lean = self.ground(light)
-        if (
-            self.s.group.block
-        ):  # several sites with what else lies on them, and half of the time under a cup
+        # several sites with what else lies on them, and half of the time under a cup
+        if self.s.group.block:
             if rng.random() < 0.5:
                 window = foreign(rng, window, plainly=0.3)
         elif self.s.misplaced and rng.random() < UNKNOWN:

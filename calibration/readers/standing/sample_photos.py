@@ -45,9 +45,8 @@ from vision.readers.standing.shape_model import (
 from vision.readers.standing.shape_search import HANDS, Searcher, Seen
 
 SLOP = 0.17  # of a site's side that things are put off its middle at most
-OFF_BOARD = (
-    0.35  # what counts of what is seen beside the board: the table there may have been moved
-)
+# what counts of what is seen beside the board: the table there may have been moved
+OFF_BOARD = 0.35
 BIN = 4.0  # pixels that the tallest thing's head is moved from one lean to the next
 BUMPED = 1.1  # times the leans of the calibration photos that may be met
 ROUNDS = 3  # of finding where things stand and what form they have
@@ -276,9 +275,8 @@ class Studio(msgspec.Struct, dict=True, eq=False):
             def needs(
                 mine: list[int] = mine, height: float = self.heights[same[0]]
             ) -> Iterator[np.ndarray]:
-                return (
-                    needed(frame, height, near[n].lean, near[n].above) for n in mine
-                )  # all at once would fill the memory
+                # all at once would fill the memory
+                return (needed(frame, height, near[n].lean, near[n].above) for n in mine)
 
             exact[same] = fitted_form((speaks[n] for n in mine), needs(), forms[same[0]], widest)
             wide[same] = fitted_form(

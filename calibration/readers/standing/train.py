@@ -24,9 +24,8 @@ NETS = 3  # networks whose answers are taken together
 RIM = 2  # pixels round a thing's outline
 KNOWN = 0.85  # how often what stands around is known
 Outline = tuple[slice, slice, np.ndarray, np.ndarray]
-Lent = tuple[
-    int, int, np.ndarray
-]  # a man, another kind he can be shown as, and (3,) what that adds to his colours
+# a man, another kind he can be shown as, and (3,) what that adds to his colours
+Lent = tuple[int, int, np.ndarray]
 
 
 class Place(msgspec.Struct, frozen=True, eq=False):
@@ -222,9 +221,8 @@ class Maker:
             self.shade(window, [s[3] for s in stand], light)
         known = rng.random() < KNOWN
         before, behind = (m.astype(np.float32) * known for m in (p.before, p.behind))
-        for order, man, lean, at, turn in sorted(
-            stand, key=lambda s: -s[0]
-        ):  # what leans most is farthest: it stands behind
+        # what leans most is farthest: it stands behind
+        for order, man, lean, at, turn in sorted(stand, key=lambda s: -s[0]):
             alpha = self.stand(window, man, lean, at, turn)
             if known and not (man == mine and order == p.lean):
                 hides = before if order < p.lean else behind
@@ -334,9 +332,8 @@ def examples(
     bins = searcher.looks.nearest(np.array([p.lean for _, p in jobs]))
     rows = rng.permutation(len(jobs))
     x, y = np.zeros((0, 0), np.float16), np.zeros(len(jobs), int)
-    for b in np.unique(
-        bins
-    ):  # one lean after another: what is worked out for each takes some megabytes
+    # one lean after another: what is worked out for each takes some megabytes
+    for b in np.unique(bins):
         mine, kept = np.flatnonzero(bins == b), {}
         for part in (mine[a : a + AT_ONCE] for a in range(0, len(mine), AT_ONCE)):
             made = [

@@ -13,9 +13,8 @@ from vision.readers.standing.lean_geometry import Sheet, rises
 
 AROUND = 0.75  # of a site's side either way of its middle, in which sites are compared
 EVERY = 4  # of so many pixels one is compared, both ways
-LENDERS = (
-    4  # sites most like another, of those that show a place, of which it is learnt what lies there
-)
+# sites most like another, of those that show a place, of which it is learnt what lies there
+LENDERS = 4
 LEAST = 0.04  # share of what is compared that two sites must both show
 # log units from which on a difference counts no more: something stands there after all, or shines
 PLAIN = 0.5

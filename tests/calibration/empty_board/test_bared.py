@@ -147,9 +147,8 @@ def test_where_no_print_is_like_another_it_is_told_that_nothing_is_known():
 def test_beyond_a_pictures_edge_nothing_is_shown_bare(table):
     pose = table.pose()
     edge = pose.to_px(np.array([[EDGE + 2.5 * SQUARE, EDGE + 4.0 * SQUARE]]))[0, 0]
-    cut = msgspec.structs.replace(
-        pose, K=pose.K - [[0, 0, edge], [0, 0, 0], [0, 0, 0]]
-    )  # ends among the third column
+    # ends among the third column
+    cut = msgspec.structs.replace(pose, K=pose.K - [[0, 0, edge], [0, 0, 0], [0, 0, 0]])
     made = reconstruct_empty_board(
         table.plan, [photo(table, pose, {"B4", "F4"}), photo(table, cut, {"F2", "G6", "H4"})]
     )

@@ -125,11 +125,8 @@ def test_a_disc_is_learnt_where_its_rim_is_and_not_where_its_shadow_ends():
         )
     image = (image * cv2.GaussianBlur(shadow, (0, 0), 3.5)[..., None]).astype(np.uint8)
     for at in AT:
-        for radius, colour in (
-            (9.0, (60, 60, 190)),
-            (7.2, (220, 220, 220)),
-            (6.2, (60, 60, 190)),
-        ):  # a ring near the rim
+        # a ring near the rim
+        for radius, colour in ((9.0, (60, 60, 190)), (7.2, (220, 220, 220)), (6.2, (60, 60, 190))):
             px = np.rint(FRAME.to_px(at) * 16).astype(int).tolist()
             cv2.circle(image, px, round(radius * SCALE * 16), colour, -1, cv2.LINE_AA, 4)
     image = cv2.GaussianBlur(image, (0, 0), 0.8)

@@ -101,9 +101,8 @@ def test_pieces_are_learnt_from_wherever_they_lie(tools):
         )
     }
     assert set(found["P1", "P2"]) == {(("stone",), False), (("stone",), True), (("coin",), True)}
-    assert set(found["T2",]) == {
-        (("lid",), True)
-    }  # no piece lay on T2: what lies on sites of its sort may
+    # no piece lay on T2: what lies on sites of its sort may
+    assert set(found["T2",]) == {(("lid",), True)}
     for pieces in found.values():
         for e in pieces.values():
             m = len(e.picture)
@@ -209,10 +208,11 @@ def test_the_clearer_of_two_tells_where_the_other_lies(tools):
         ],
     )
     shots = [Shot(empty, {}, pose), Shot(image, {"P1": ("stone",), "P2": ("stone",)}, pose)]
+    # 2 mm off
     known = [
         Lying(1, "P1", "stone", np.array([43.0, 43]), 0.0),
         Lying(1, "P2", "stone", np.array([75.2, 44.6]), 0.0),
-    ]  # 2 mm off
+    ]
     ((_, pieces),) = exemplars(PLAN, shots, known)
     one, other = (e.picture for e in sorted(pieces, key=lambda e: e.where))
     assert np.abs(one - other).mean() < 0.05

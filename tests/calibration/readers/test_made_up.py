@@ -25,9 +25,8 @@ def test_an_unknown_piece_lies_in_sight_on_ground_of_nearly_its_colour():
             and off[20:70, 20:70].max() < 1.6
             and off[:12].max() == 0
         )
-    assert np.array_equal(
-        form.picture, np.zeros((66, 66, 3))
-    )  # the form itself is not painted over
+    # the form itself is not painted over
+    assert np.array_equal(form.picture, np.zeros((66, 66, 3)))
 
 
 def test_a_crossed_print_is_partly_each_and_none_of_pieces_alike():

@@ -80,9 +80,8 @@ def test_what_fits_worse_than_the_others_in_its_picture_is_strange(light, left, 
 
 def test_how_a_look_fits_tells_nothing_of_what_is_taken_for_empty():
     stage, there = SimpleNamespace(looks=("bare",)), np.log(np.array([[0.999, 0.001]] * 2))
-    told = np.log(
-        np.array([[0.013, 0.122, 0.865], [0.5, 0.3, 0.2]])
-    )  # the look, something else, empty
+    # the look, something else, empty
+    told = np.log(np.array([[0.013, 0.122, 0.865], [0.5, 0.3, 0.2]]))
     out = np.exp(
         Stage.sobered(
             stage,
@@ -103,9 +102,8 @@ def test_how_a_look_fits_tells_nothing_of_what_is_taken_for_empty():
 def test_what_one_network_overlooks_the_other_finds():
     """Only where it is known how the site looks empty; and that the first finds nothing is no
     argument"""
-    told = np.log(
-        np.array([[0.02, 0.33, 0.65]] * 2 + [[0.9, 0.05, 0.05]])
-    )  # the look, something else, empty
+    # the look, something else, empty
+    told = np.log(np.array([[0.02, 0.33, 0.65]] * 2 + [[0.9, 0.05, 0.05]]))
     there = np.log(np.array([[0.9996, 0.0004]] * 2 + [[0.001, 0.999]]))
     out = np.exp(agreed(told, there, np.array([True, False, True])))
     assert out[0, 2] < 0.05 and out[0, 1] / out[0, 0] == pytest.approx(16.5)
@@ -117,9 +115,8 @@ def test_made_up_things_lie_on_the_site_and_are_never_the_same():
     made = [littered(rng, ground, 30, 44, np.full(2, 29.5)) for _ in range(40)]
     other = np.array([np.abs(m - ground).max(2) > 0.05 for m in made])
     assert all(np.isfinite(m).all() for m in made)
-    assert (
-        other[:, 20:40, 20:40].mean((1, 2)) > 0.05
-    ).mean() > 0.9  # a ring may be empty where it is looked at
+    # a ring may be empty where it is looked at
+    assert (other[:, 20:40, 20:40].mean((1, 2)) > 0.05).mean() > 0.9
     assert other[:, :4].mean() < 0.1 and len({float(m.sum()) for m in made}) == 40
 
 

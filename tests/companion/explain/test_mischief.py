@@ -57,10 +57,8 @@ def test_every_sort_of_wrong_doing_is_seen_and_its_rule_named(name):
             assert set(todo.sites) <= differing(state, w.board) and v.state == state
             halves += 1
         else:
-            assert not differing(v.state, w.board) or v.todo, (
-                w,
-                v.verdict,
-            )  # other people's legal doing looks the same
+            # other people's legal doing looks the same
+            assert not differing(v.state, w.board) or v.todo, (w, v.verdict)
             allowed += 1
     assert (
         found >= 20

@@ -28,9 +28,8 @@ def test_two_actions_between_two_looks(player):
     v = p.look(C2="leader:bull:green", D2="market")
     assert v.verdict == "moved"
     assert sorted(acts(v)) == ["bull: leader green C2", "bull: tile green D2"]
-    assert (
-        v.state.scores()["bull"]["green"] == 1
-    )  # the leader stood there first: that order explains as well, scores more
+    # the leader stood there first: that order explains as well, scores more
+    assert v.state.scores()["bull"]["green"] == 1
     assert v.state.turn == "lion"
 
 

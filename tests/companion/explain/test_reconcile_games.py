@@ -40,9 +40,8 @@ def test_a_game_poorly_seen_raises_no_alarm_for_pieces_nobody_touched(name):
     s = season(name, seed=1, unsure=0.05, mischief=0.0)
     assert s.doings >= DOINGS / 2
     assert not s.alarms, s.alarms
-    assert not [w for w in s.wrong if "not mended" in w], (
-        s.wrong
-    )  # what a look got wrong, the next one knew better
+    # what a look got wrong, the next one knew better
+    assert not [w for w in s.wrong if "not mended" in w], s.wrong
     assert len(s.wrong) <= 2 and len(s.unclear) <= s.looks / 20, s.report()
 
 

@@ -187,11 +187,8 @@ def test_what_finds_no_room_stands_on_something_and_never_inside_it():
         }
     )
     treasure = next(t for t in top.scene().things if t.look == "treasure")
-    assert treasure.z in (
-        10.0,
-        17.0,
-        23.0,
-    )  # on one of the monument's steps, which stands on tiles of 2 mm
+    # on one of the monument's steps, which stands on tiles of 2 mm
+    assert treasure.z in (10.0, 17.0, 23.0)
     plan, art = setting("ur")
     top = Tabletop(plan, art, seed=1)
     top.lay({s.id: ["tile:war/trade", "ziggurat", "black"] for s in plan.site[:8]})

@@ -239,9 +239,8 @@ class Season:
                 action = self.rng.choice(bids[:4])
             after = state.apply(action)
             here = changed(state, after)
-            if (
-                here and action.words() == "pass"
-            ):  # who can do something does not say that nothing can be done
+            # who can do something does not say that nothing can be done
+            if here and action.words() == "pass":
                 action = next((a for a in state.legal_actions() if a.words() != "pass"), action)
                 after = state.apply(action)
                 here = changed(state, after)
@@ -310,9 +309,8 @@ class Season:
                 continue
             shown.append(dict(board))
         final = after.layout()
-        passed = [
-            before.apply(a) for a in before.legal_actions() if a.words() == "pass"
-        ]  # what ends a turn may be seen first
+        # what ends a turn may be seen first
+        passed = [before.apply(a) for a in before.legal_actions() if a.words() == "pass"]
         for now in shown[:-1]:
             self.accept = [after, *passed, *likewise(before, self.history[-1][1], now)]
             behind = {

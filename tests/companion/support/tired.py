@@ -37,9 +37,8 @@ class Reader:
                         ((other, math.log(0.97)), (true, math.log(0.025))), math.log(0.002)
                     )
                 p = self.rng.uniform(0.6, 0.9)
-                if self.rng.random() > p / (
-                    p + 0.1
-                ):  # honest: now and then the second is the true one
+                # honest: now and then the second is the true one
+                if self.rng.random() > p / (p + 0.1):
                     true, other = other, true
                 return SiteEvidence(
                     ((true, math.log(p)), (other, math.log(0.98 - p))), math.log(0.005)

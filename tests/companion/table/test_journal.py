@@ -247,9 +247,8 @@ def test_a_game_that_was_cut_off_is_read_where_nobody_may_write(tmp_path):
     shelf.mkdir()
     for name, data in there.items():
         (shelf / name).write_bytes(data)
-    (
-        shelf / "g.journal-shm"
-    ).mkdir()  # what a read-only file system comes to: that file cannot be made
+    # what a read-only file system comes to: that file cannot be made
+    (shelf / "g.journal-shm").mkdir()
     assert [e.data["n"] for e in Journal(shelf / "g.journal", readonly=True).events()] == [1, 2]
 
 

@@ -57,9 +57,8 @@ def test_a_site_that_was_right_once_people_were_done_is_none_when_they_do_more_t
     after = before.apply(before.parse("bull: tile green C2"))
     odd = PersistentMisreads()
     odd.note_view(before, sees(before.layout(), before.plan), {}, {})
-    odd.note_view(
-        before, sees(after.layout(), before.plan), {}, {}
-    )  # the look that finds the doing
+    # the look that finds the doing
+    odd.note_view(before, sees(after.layout(), before.plan), {}, {})
     odd.note_view(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
     assert odd.sites == {}
     other = PersistentMisreads()

@@ -199,9 +199,8 @@ def test_what_was_said_to_be_misread_outlives_a_power_cut(player, tmp_path):
     p.table.answer(p.table.snapshot()["question"]["id"], choice, "phone")
     again = Table(None, Journal(tmp_path / "game.journal"))
     assert again.look(sees(p.board, again.plan)).verdict == "same"
-    again.look(
-        sees(p.start.state.layout(), again.plan)
-    )  # read rightly: from now on it counts again
+    # read rightly: from now on it counts again
+    again.look(sees(p.start.state.layout(), again.plan))
     assert (
         Table(None, Journal(tmp_path / "game.journal")).look(sees(p.board, again.plan)).verdict
         == "unclear"

@@ -92,9 +92,8 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     page.wait_for_selector("#corners-part:not([open])")
     page.reload()
     page.wait_for_selector("#corners-part:not([open])", state="attached")
-    page.wait_for_selector(
-        ".corners path[d$=Z]", state="attached"
-    )  # as they were tapped, also for a phone that comes later
+    # as they were tapped, also for a phone that comes later
+    page.wait_for_selector(".corners path[d$=Z]", state="attached")
 
 
 def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(
@@ -208,9 +207,8 @@ def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, tabl
             page.wait_for_timeout(20)
         raise AssertionError("the page does not ask")
 
-    page.route(
-        "**/api/setup", lambda route: held.append((route, route.fetch()))
-    )  # answered by the server, not heard yet
+    # answered by the server, not heard yet
+    page.route("**/api/setup", lambda route: held.append((route, route.fetch())))
     come(1)
     page.get_by_role("button", name="Take the photo").click()
     page.wait_for_selector(".photos .again")

@@ -52,15 +52,13 @@ def test_the_box_the_counter_and_the_goods(seed):
                 assert not cell.pawns
             else:
                 assert cell.fanatics <= cell.pawns  # at any moment (D32)
-            assert (
-                sum(n > 0 for n in cell.soldiers) <= 1 and sum(n > 0 for n in cell.ships) <= 1
-            )  # D17, D22
+            # D17, D22
+            assert sum(n > 0 for n in cell.soldiers) <= 1 and sum(n > 0 for n in cell.ships) <= 1
             if not any(cell.soldiers):
                 assert sum(n > 0 for n in cell.people) <= 1  # D20
             if state.is_sea(name):
-                assert (
-                    not cell.pawns and not cell.fanatics and not cell.mines and not cell.bare
-                )  # D47, D48
+                # D47, D48
+                assert not cell.pawns and not cell.fanatics and not cell.mines and not cell.bare
             else:
                 assert not any(cell.ships)
 

@@ -81,9 +81,8 @@ def test_the_score_with_the_bonuses_as_they_stand():
     s = position(
         "layout eurasia-5 people:yellow soldier:yellow dolmen:yellow africa-3 people:blue\n"
     )
-    assert (
-        fact(s, "yellow", "points with the bonuses as they stand") == "5"
-    )  # the dolmen, most soldiers; trees are equal
+    # the dolmen, most soldiers; trees are equal
+    assert fact(s, "yellow", "points with the bonuses as they stand") == "5"
     assert s.scores() == {"yellow": 2, "blue": 0}
 
 

@@ -95,10 +95,8 @@ def test_palms_waves_and_market_come_from_the_plan():
     )
     assert "N29" in rules(state, "red: harvest L4.1 M2")
     assert not rules(state, "red: harvest L4.1 M1")
-    assert play(state, "red: pass", "blue: pass").scores() == {
-        "red": 2,
-        "blue": 4,
-    }  # two places are a full row
+    # two places are a full row
+    assert play(state, "red: pass", "blue: pass").scores() == {"red": 2, "blue": 4}
     tide = start("layout L4.2 seed:red:flax\nphase tide", plan=plan)
     assert "N13" in rules(tide, "red: flood L4.1 11")
     assert not rules(tide, "red: flood L4.1 22")

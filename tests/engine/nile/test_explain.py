@@ -364,9 +364,8 @@ def test_random_games_are_found_again_from_their_layouts():
         for i in range(len(states) - 2):
             k = r.choice((1, 1, 2))
             target = states[i + k][0]
-            if (
-                target.p.wait and target.p.wait.kind == "spoil"
-            ):  # its arrow followed, its fruit not yet turned
+            # its arrow followed, its fruit not yet turned
+            if target.p.wait and target.p.wait.kind == "spoil":
                 continue
             asked += 1
             if explained(states[i][0], target.layout()) is None:

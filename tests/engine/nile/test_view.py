@@ -110,9 +110,8 @@ def test_choosing_what_goes_bad_is_seen_not_asked():
         start(MID + "layout L4.2 water:21\ntide ebb1\nphase tide"), "red: ebb L4.2 : spoil2"
     )
     assert not state.decision().ask
-    assert [str(c.action) for c in state.decision().choices] == [
-        "red: spoil M1"
-    ]  # an empty row only words can tell
+    # an empty row only words can tell
+    assert [str(c.action) for c in state.decision().choices] == ["red: spoil M1"]
 
 
 def test_fists_are_asked_seat_by_seat():
@@ -150,9 +149,8 @@ def test_the_tide_says_what_is_still_to_be_laid_or_taken():
         "one more water card" in str(track(one, "tide")["means"])
         and str(one.view()["left"]) == "1 card to take"
     )
-    over = ebb.apply(
-        ebb.parse(f"{ebb.turn}: ebb L4.1 : arrow")
-    )  # N22: the arrow brings flood, its picture is asked
+    # N22: the arrow brings flood, its picture is asked
+    over = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : arrow"))
     assert over.p.phase == "tide" and "will lay two water cards" in str(
         track(over, "tide")["means"]
     )

@@ -44,9 +44,8 @@ def test_t38_temples_beside_the_leader():
         "layout D5 temple C5 leader:lion:black E5 temple F5 temple G5 temple F6 "
         "market\nbull: leader black E4"
     )
-    assert (
-        red(do(far, "bull: commit 0", "lion: commit 0"), "lion") == 1
-    )  # one, E5, against one: a tie
+    # one, E5, against one: a tie
+    assert red(do(far, "bull: commit 0", "lion: commit 0"), "lion") == 1
 
 
 def test_t39_who_adds_and_how_much():
@@ -166,9 +165,8 @@ def test_t47_supporters_from_hand():
     the defender's."""
     state = do(position("hand lion black red red\n" + WAR), "bull: tile green J5")
     assert refused(state, "lion: commit 0") == ["T47", "T45"]
-    assert refused(state, "bull: commit 5") == [] and refused(state, "bull: commit 6") == [
-        "T47"
-    ]  # five tiles are left
+    # five tiles are left
+    assert refused(state, "bull: commit 5") == [] and refused(state, "bull: commit 6") == ["T47"]
     state = do(state, "bull: commit 0")
     assert refused(state, "lion: commit 2") == ["T47"]
     tie = do(state, "lion: commit 1")

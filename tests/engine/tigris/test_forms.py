@@ -190,9 +190,8 @@ def test_hands_open_and_hidden():
     assert told.known[0] == (2, 0, 1, 3) and told.unknown == (0, 6)
     silent = do(state, "lion: pass")
     assert silent.known[0] == (2, 0, 1, 1) and silent.unknown == (2, 6)
-    assert (
-        silent.check(silent.parse("bull: tile red C5")) == []
-    )  # one of the two unknown ones may be red
+    # one of the two unknown ones may be red
+    assert silent.check(silent.parse("bull: tile red C5")) == []
     assert [v.rule for v in told.skip_chance().check(told.parse("lion: commit 0"))] == [
         "T39",
         "T47",
@@ -269,15 +268,8 @@ def test_a_copys_own_plan():
     green = {
         a.target for a in state.legal_actions() if isinstance(a, Leader) and a.colour == "green"
     }
-    assert green == {
-        "a-1",
-        "e-0",
-        "f-1",
-        "e-3",
-        "d-4",
-        "f-4",
-        "b-2",
-    }  # beside the five temples, off the river
+    # beside the five temples, off the river
+    assert green == {"a-1", "e-0", "f-1", "e-3", "d-4", "f-4", "b-2"}
     assert GAME.load(state.to_json(), plan) == state
 
 

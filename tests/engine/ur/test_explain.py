@@ -189,9 +189,8 @@ def test_the_set_up_is_explained(ur):
             assert len(smaller) < len(diff)
             diff = smaller
         if table.phase == "swap":
-            while (
-                table.mover != state.mover or table.phase != state.phase
-            ):  # who passed last cannot be seen
+            # who passed last cannot be seen
+            while table.mover != state.mover or table.phase != state.phase:
                 table = ur.run(table, f"{table.turn}: pass")
         assert (table.layout(), table.phase, table.mover) == (
             state.layout(),

@@ -55,9 +55,8 @@ def test_a_likely_piece_elsewhere_makes_a_doubtful_one_less_likely_by_bayes(plan
     read = apply_piece_counts(
         plan, {"a": seen((("moon",), 0.5), ((), 0.5)), "b": seen((("moon",), 0.5), ((), 0.5))}
     )
-    assert chance(read["a"], ("moon",)) == pytest.approx(
-        1 / 3, abs=0.002
-    )  # a alone, b alone, neither
+    # a alone, b alone, neither
+    assert chance(read["a"], ("moon",)) == pytest.approx(1 / 3, abs=0.002)
     assert chance(read["b"], ()) == pytest.approx(2 / 3, abs=0.002)
 
 

@@ -15,9 +15,8 @@ def test_of_sites_beyond_the_pictures_edge_nothing_is_told():
     plan, pose = chess(), camera()
     middles = pose.to_px(np.array([s.centre for s in plan.site]))
     far = float(np.median(middles[:, 0]))
-    cut = msgspec.structs.replace(
-        pose, size=(int(far), pose.size[1])
-    )  # the picture ends at the board's middle
+    # the picture ends at the board's middle
+    cut = msgspec.structs.replace(pose, size=(int(far), pose.size[1]))
     certain = SiteEvidence(((("man",), -0.01),), -9.0)
     reading = SimpleNamespace(
         prepared="cleaned",

@@ -93,9 +93,8 @@ def rimmed_board(plan: Plan, pose: Pose, rim: float) -> np.ndarray:
 
 def test_a_rim_that_stands_above_the_squares_does_not_draw_them_aside() -> None:
     plan, first = chess(), camera()
-    R = (
-        cv2.Rodrigues(np.array([0.65, 0.0, 0.0]))[0] @ cv2.Rodrigues(np.array([0.0, 0.0, 0.8]))[0]
-    )  # held elsewhere, steeply
+    # held elsewhere, steeply
+    R = cv2.Rodrigues(np.array([0.65, 0.0, 0.0]))[0] @ cv2.Rodrigues(np.array([0.0, 0.0, 0.8]))[0]
     tvec = np.array([0, 0, 700.0]) - R @ np.array([BOARD / 2, BOARD / 2, 0])
     other = Pose(first.K, first.dist, cv2.Rodrigues(R)[0].ravel(), tvec, first.size)
     images = [rimmed_board(plan, pose, 8.0) for pose in (first, other)]
@@ -108,9 +107,8 @@ def test_a_rim_that_stands_above_the_squares_does_not_draw_them_aside() -> None:
             np.linalg.norm(pose.to_px(m) - true.to_px(middles), axis=1).mean()
             for m in (middles, BOARD - middles)
         )
-        assert (
-            min(ways) < 1.2
-        )  # cv2 draws each square half a pixel too large; drawn out to the rim they were 5 px off
+        # cv2 draws each square half a pixel too large; drawn out to the rim they were 5 px off
+        assert min(ways) < 1.2
 
 
 def test_lines_are_those_that_many_sites_share() -> None:
@@ -235,9 +233,8 @@ def test_corners_tapped_near_the_field_are_the_fields(off: tuple[tuple[float, fl
     _, (found,) = fit_registrar(
         plan, [rimmed_board(board, pose, 0.0)], [corners + off], False, [{}]
     )
-    assert (
-        np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5
-    )  # 5 and 30 by the sides
+    # 5 and 30 by the sides
+    assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5
 
 
 def test_a_tapped_photo_is_not_taken_to_lie_a_square_further() -> None:

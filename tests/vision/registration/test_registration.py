@@ -231,9 +231,8 @@ def crossings(tools):
             ((at - 2, first - 2), (at + 1, last + 1)),
             ((first - 2, at - 2), (last + 1, at + 1)),
         ):
-            cv2.rectangle(
-                canvas, corner, other, (30, 40, 50), -1
-            )  # its middle is where the plan has it, between two dots
+            # its middle is where the plan has it, between two dots
+            cv2.rectangle(canvas, corner, other, (30, 40, 50), -1)
     return tools.Studio(plan, canvas)
 
 
@@ -271,6 +270,7 @@ def test_cards_say_which_way_round_a_board_of_squares_lies(tools):
 
 def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
     go = crossings(tools)
+    # wood has a grain
     go.canvas[:] = np.clip(
         go.canvas
         + cv2.resize(
@@ -280,7 +280,7 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         )[..., None],
         0,
         255,
-    )  # wood has a grain
+    )
     truth = go.pose(fill=0.8)
     registrar, _ = fit_registrar(
         go.plan,

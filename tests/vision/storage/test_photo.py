@@ -10,6 +10,7 @@ import pytest
 
 from vision.storage.photo_file import load_photo
 
+# where the white one goes
 CORNER = {
     1: (0, 0),
     2: (0, -1),
@@ -19,7 +20,7 @@ CORNER = {
     6: (0, -1),
     7: (-1, -1),
     8: (-1, 0),
-}  # where the white one goes
+}
 
 
 @pytest.mark.parametrize("way", range(1, 9))

@@ -299,9 +299,8 @@ class ClusterReader:
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         tried = {s: c.tried for s, c in recalled.cards.items()} | tried
-        tried = {
-            s: t for s, t in tried.items() if t.knows(best_of(firsts[s]))
-        }  # a sleeve's colours may speak for one nobody tried
+        # a sleeve's colours may speak for one nobody tried
+        tried = {s: t for s, t in tried.items() if t.knows(best_of(firsts[s]))}
         cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
         astray = {s: kinds for s, kinds in astray.items() if s not in wanted}
         return Part(begun, wanted, firsts, tried, pieces, self.homes.around(cards, tried), astray)

@@ -36,9 +36,8 @@ UNEVEN, SHADED = 0.05, 0.12
 ALIKE = 0.5
 # of a card's rim, so many pixels wide, that may look otherwise where it lies as it did
 RIM, THICK = 0.15, 3
-GRAZED = (
-    0.04  # of a piece's place, and of what is around it, that may look otherwise: another's shadow
-)
+# of a piece's place, and of what is around it, that may look otherwise: another's shadow
+GRAZED = 0.04
 AROUND = 1.5  # mm around a piece that must look as they did too
 
 
@@ -121,13 +120,11 @@ class SceneMemory:
 
     def __init__(self) -> None:
         self.tone = PLAIN
-        self.seen: np.ndarray | None = (
-            None  # (h, w, 3) uint8, the whole canvas FOLD times as coarse
-        )
+        # (h, w, 3) uint8, the whole canvas FOLD times as coarse
+        self.seen: np.ndarray | None = None
         self.known: np.ndarray | None = None  # (h, w) 0 or 1, where it was looked at
-        self.low: np.ndarray | None = (
-            None  # the canvas at a pixel a cell of light, as bright as at first
-        )
+        # the canvas at a pixel a cell of light, as bright as at first
+        self.low: np.ndarray | None = None
         self.first: np.ndarray | None = None  # what it was lit by then
         self.gain = np.ones(3)  # times as bright as then
         self.pieces: list[Kept] = []
@@ -219,11 +216,12 @@ class SceneMemory:
         if self.seen is None:
             self.seen, self.known = np.zeros((*shape, 3), np.uint8), np.zeros(shape, np.uint8)
         there, changed = part_of(scene), recalled.changed > 0
+        # beside, cards that nobody looked for mislead
         own = (
             np.ones(changed.shape, np.uint8)
             if asked is None
             else polygons(scene.frame, [o for s in asked.values() for o in s.outlines])
-        )  # beside, cards that nobody looked for mislead
+        )
         if np.any(recalled.gain != 1):
             seen = cv2.multiply(seen, (*map(float, 1 / recalled.gain), 0.0), dtype=cv2.CV_8U)
         cv2.copyTo(seen, own & recalled.changed, self.seen[there])

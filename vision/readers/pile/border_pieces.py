@@ -54,9 +54,8 @@ class Borders:
     def owner(self, site: str, foot: np.ndarray) -> tuple[str, float]:
         """The other site that a foot is likeliest on, and how likely it is that one's; "" where no
         other is near"""
-        if [self.ids[i] for i in self.near(foot)] == [
-            site
-        ]:  # most pieces lie well inside and need not be measured
+        # most pieces lie well inside and need not be measured
+        if [self.ids[i] for i in self.near(foot)] == [site]:
             return "", 0.0
         depths = self.depths(foot)
         own = depths.pop(site, -math.inf)

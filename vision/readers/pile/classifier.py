@@ -164,9 +164,8 @@ class Stage(msgspec.Struct, eq=False):
         same = np.eye(len(self.owner), dtype=bool)
         if self.faces:
             same |= self.photo[:, None] == self.photo
-        left = (~same).astype(int) @ (
-            self.owner[:, None] == np.arange(len(self.looks))
-        )  # (E, looks) that may be used
+        # (E, looks) that may be used
+        left = (~same).astype(int) @ (self.owner[:, None] == np.arange(len(self.looks)))
         return same & (left[:, self.owner] > 0)
 
     def unlike(
@@ -305,12 +304,8 @@ class Stage(msgspec.Struct, eq=False):
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
         about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
-        fits = [
-            left,
-            np.clip(claim, -3, 3),
-            np.repeat(about, TRIED, 0),
-            chosen,
-        ]  # FITS columns, then `about`
+        # FITS columns, then `about`
+        fits = [left, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]
         if not self.by_fit:
             fits += [describe(pictures), np.repeat(unlike, TRIED, 0)]
         inputs = np.hstack(fits).astype(np.float32, copy=False)
@@ -377,9 +372,8 @@ class Stage(msgspec.Struct, eq=False):
         if self.faces:
             looks = len(self.looks)
             some = np.logaddexp.reduce(told[:, :looks], axis=1)
-            _, fit, lead = np.split(
-                inputs[::TRIED, FITS : FITS + 3 * looks], 3, axis=1
-            )  # see `about` in hypotheses()
+            # see `about` in hypotheses()
+            _, fit, lead = np.split(inputs[::TRIED, FITS : FITS + 3 * looks], 3, axis=1)
             both = told[:, :looks] - BLUNDER * fit + LEADING * lead
             told[:, :looks] = both - np.logaddexp.reduce(both, axis=1)[:, None] + some[:, None]
         return told
@@ -465,9 +459,8 @@ class Stage(msgspec.Struct, eq=False):
         its being empty: a light that none was made in makes pieces look strange, but they fit as
         the others in the picture do"""
         looks, told = len(self.looks), told.copy()
-        piece = np.logaddexp.reduce(
-            told[:, :-1], axis=1, keepdims=True
-        )  # how a look fits tells nothing of what is taken for empty
+        # how a look fits tells nothing of what is taken for empty
+        piece = np.logaddexp.reduce(told[:, :-1], axis=1, keepdims=True)
         fits = usual.stranger(left, best)
         odd = np.broadcast_to(odd, (len(told), looks))
         told[:, :looks] -= odd

@@ -13,9 +13,8 @@ from vision.evidence.site_evidence import Contents
 ASKEW = 12  # degrees that a piece which is laid straight may lie askew
 
 
-Lies = Literal[
-    "any", "quarters", "upright"
-]  # in any turn; straight, in one of four turns; straight and one way up
+# in any turn; straight, in one of four turns; straight and one way up
+Lies = Literal["any", "quarters", "upright"]
 
 
 class Exemplar(msgspec.Struct, frozen=True, eq=False):

@@ -23,9 +23,8 @@ STEP = 8.0  # degrees: how finely turns are tried
 LITTLE = np.float32(np.radians(STEP))
 FAINT = 0.03  # what a print of another strength costs, as a share of it: gloss leaves a fifth of it
 PALEST = 0.3  # of a kind's clearest print that a cut-out of it may show: it is taken to be as clear
-TONE = np.float32(
-    [1.2, 0.7, 0.7]
-)  # log units that a piece as a whole may differ by, in another light
+# log units that a piece as a whole may differ by, in another light
+TONE = np.float32([1.2, 0.7, 0.7])
 ROWS = 96  # sites at a time
 AT_ONCE = 16  # and what is cut out of them: it stays near the processor
 
@@ -101,9 +100,8 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
         tone = np.einsum("npc,p->nc", inner, self.mask) / area
         tried = [np.full(n, t, np.float32) for t in self.turns]
         for number in range(len(self.turns) + 2):
-            if number == len(
-                self.turns
-            ):  # then a little to either side of where each site's best turned out to lie
+            # then a little to either side of where each site's best turned out to lie
+            if number == len(self.turns):
                 likeliest = turn[np.arange(n), best.argmin(1)]
                 tried += [likeliest - LITTLE, likeliest + LITTLE]
             seen = field.sample(site, middle, tried[number], wide)

@@ -196,9 +196,8 @@ def apart(pictures: np.ndarray, models: np.ndarray, step: int) -> np.ndarray:
     """(n, P, P, 3): how far apart they are, in units of FLOOR, 4 at most; brightness against its
     mean over every step-th pixel of the inner part"""
     n, p = pictures.shape[:2]
-    left = (pictures - models).reshape(
-        n, p, p * 3
-    )  # a row at a time: numpy is slow where only three numbers lie together
+    # a row at a time: numpy is slow where only three numbers lie together
+    left = (pictures - models).reshape(n, p, p * 3)
     left *= np.tile(1 / FLOOR, p)
     mean = left.reshape(n, -1) @ inner(p, step)[0]
     left -= mean[:, None, None] * np.tile(np.float32([1, 0, 0]), p)

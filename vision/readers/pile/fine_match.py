@@ -50,9 +50,8 @@ def level(values: np.ndarray) -> np.ndarray:
     a shadow must not decide), in units of FLOOR"""
     n, rows, columns, _ = values.shape
     brightness = np.tile(np.float32([1, 0, 0]), columns)
-    lines = values.reshape(
-        n, rows, columns * 3
-    )  # whole rows: numpy is slow where only three numbers lie together
+    # whole rows: numpy is slow where only three numbers lie together
+    lines = values.reshape(n, rows, columns * 3)
     lines -= ((lines @ brightness).mean(1) / columns)[:, None, None] * brightness
     lines *= np.tile(1 / FLOOR, columns)
     return values.reshape(n, rows * columns, 3)

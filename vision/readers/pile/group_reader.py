@@ -24,9 +24,8 @@ from vision.readers.pile.orientation import split
 
 # sites looked at, and pieces looked at there, for how pieces fit where only few sites are read
 AROUND, COMPARED = 40, 12
-DOUBTFUL = np.log(
-    0.01
-)  # log-probability that a site is empty, below which it does not matter whether its print shows
+# log-probability that a site is empty, below which it does not matter whether its print shows
+DOUBTFUL = np.log(0.01)
 WORTH_SPLITTING = -9.0  # log-probability of a look above which its turn is looked at
 
 

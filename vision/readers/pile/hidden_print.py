@@ -18,9 +18,8 @@ TOGETHER = 0.3
 NEAR = 12  # empty sites around, by which it is told how well print is seen there
 ENOUGH = 4  # of them at least
 MANY = 0.15  # share of those that may show their print less than is usual
-NOTHING = (
-    0.1  # of a print's strength: less is no print at all, however badly others around show theirs
-)
+# of a print's strength: less is no print at all, however badly others around show theirs
+NOTHING = 0.1
 UNEVEN = 0.1  # of its strength by which any print's differs from that of others at least
 CAUTION = float(np.log(100))  # log odds against a thing on a site
 SURE = 0.999  # that a print is hidden, at most

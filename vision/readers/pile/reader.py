@@ -114,9 +114,10 @@ class PileReader:
         if not len(which) or not sure:
             return {}
         feet = np.array([s.foot for s in sure])
+        # (which, sure)
         near = (
             np.abs(feet - g.group.centres[which][:, None]).max(2) < g.small.half + g.group.side / 2
-        )  # (which, sure)
+        )
         stands = {
             n: (self.borders.stands(sure[n]), self.hull(sure[n], sight.pose, g.group.plane))
             for n in np.flatnonzero(near.any(0))

@@ -127,9 +127,8 @@ def centred(e: Exemplar) -> Exemplar:
     r = np.linspace(0.15, 0.9, RINGS) * radius
     field = WindowField(to_opponent(e.picture)[None], e.scale)
     rings = r[:, None, None] * np.stack([np.cos(a), np.sin(a)], -1)
-    seen = field.sample(
-        np.zeros(len(x), int), np.stack([x, y], 1), np.zeros(len(x)), rings
-    )  # (n, RINGS, AROUND, 3)
+    # (n, RINGS, AROUND, 3)
+    seen = field.sample(np.zeros(len(x), int), np.stack([x, y], 1), np.zeros(len(x)), rings)
     uneven = ((seen / FLOOR).var(2) * r[:, None]).sum((1, 2))
     steep = np.clip(np.diff(seen[..., 0], axis=1), -STEEP, STEEP).mean(2)
     round_ = (np.square(steep) * r[1:]).sum(1)

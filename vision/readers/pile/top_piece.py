@@ -90,9 +90,8 @@ class Top(msgspec.Struct, frozen=True, eq=False):
         colours = (
             np.concatenate([self.colours + np.float32([s, 0, 0]) for s in SHADES]) / self.spread
         )
-        products = np.column_stack(
-            [colours / self.spread, -np.square(colours).sum(1) / 2]
-        )  # |a - b|^2 by its products
+        # |a - b|^2 by its products
+        products = np.column_stack([colours / self.spread, -np.square(colours).sum(1) / 2])
         nearest = cv2.transform(tall, products[:1])
         for row in products[1:]:
             cv2.max(nearest, cv2.transform(tall, row[None]), nearest)

@@ -166,9 +166,8 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
         """(n, V, U, ...) of a sheet's view, round feet (n, 2) mm, where things lean along (n, 2)"""
         x, y = (a[..., None] for a in self.places)
         out = np.empty((len(feet), *self.shape, *view.shape[2:]), view.dtype)
-        for one, foot, way, across in zip(
-            out, feet, along, across_of(along)
-        ):  # all places at once would fill the memory
+        # all places at once would fill the memory
+        for one, foot, way, across in zip(out, feet, along, across_of(along)):
             at = sheet.px(foot + across * x + way * y).astype(np.float32)
             one[:] = cv2.remap(
                 view, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE

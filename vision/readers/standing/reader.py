@@ -96,9 +96,8 @@ class StandingReader:
             found = m.searcher.search(seen.rows(todo), kept)
             scores, at[todo] = m.net.scores(found.inputs), found.at
             told[todo] = log_softmax(scores)
-            doubt = np.flatnonzero(
-                told[todo].max(1) < np.log(SETTLED)
-            )  # who has learnt from mirrored men may look twice
+            # who has learnt from mirrored men may look twice
+            doubt = np.flatnonzero(told[todo].max(1) < np.log(SETTLED))
             if len(doubt):
                 again = m.searcher.search(seen.rows(todo[doubt]).mirrored(), kept)
                 told[todo[doubt]] = log_softmax((scores[doubt] + m.net.scores(again.inputs)) / 2)

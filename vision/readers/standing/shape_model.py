@@ -13,9 +13,8 @@ from vision.kernels import Kernel
 from vision.readers.standing.lean_geometry import SLICES, Frame, needed, rises, uppermost
 
 WORST = 16.0  # misfit of a pixel beyond which all are alike
-FLOOR = np.array(
-    [0.17, 0.09, 0.09, 0.15], np.float32
-)  # what light and noise alone change: log units, edges
+# what light and noise alone change: log units, edges
+FLOOR = np.array([0.17, 0.09, 0.09, 0.15], np.float32)
 SHADOW = 3.0  # most that a pixel costs which is only darker
 DARKEST = 1.3  # log units by which a shadow darkens at most
 MATTER = np.array([0.45, 0.10, 0.10], np.float32)  # least spread of the colours of one thing

@@ -410,9 +410,8 @@ class Model(msgspec.Struct, frozen=True, eq=False):
     def of(cls, looks: Looks, b: int, s: int) -> Model:
         """Without s pixels all round, and no further down than anything is seen"""
         v, u = looks.part.shape[2:]
-        lowest = int(
-            (looks.part[:, b] >= 0).any((0, 2)).nonzero()[0].max()
-        )  # little leans need few rows
+        # little leans need few rows
+        lowest = int((looks.part[:, b] >= 0).any((0, 2)).nonzero()[0].max())
         inner = slice(s, min(lowest + 3, v - s)), slice(s, u - s)
         usual = zip(*(looks.usual(k, b) for k in range(len(looks.part))))
         colour, weight = (

@@ -143,9 +143,8 @@ def test_what_no_piece_explains_is_not_searched_for_ever(kits, monkeypatch):
 
     def under_a_sleeve():
         rng = np.random.default_rng(5)
-        print_ = [
-            (*rng.uniform((105, 15), (175, 125)), rng.uniform(0, 6)) for _ in range(400)
-        ]  # one printed over the other
+        # one printed over the other
+        print_ = [(*rng.uniform((105, 15), (175, 125)), rng.uniform(0, 6)) for _ in range(400)]
         return filmed([*discs, *print_])
 
     looked.clear()

@@ -135,9 +135,8 @@ def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
 def test_a_card_below_a_big_piece_may_be_one_that_nobody_thought_of():
     frame = Frame(0.0, 0.0, 2.2, 132, 132)
     looks = np.empty((3, 106, 106, 3), np.float32)
-    looks[:] = np.array([(80, 150, 130), (70, 90, 190), (90, 170, 215)])[
-        :, None, None
-    ]  # green, red and yellow cards
+    # green, red and yellow cards
+    looks[:] = np.array([(80, 150, 130), (70, 90, 190), (90, 170, 215)])[:, None, None]
     sheet = Sheet(
         (48.0, 48.0),
         2.0,
@@ -212,9 +211,8 @@ def test_ground_in_a_markers_shadow_is_still_that_ground():
     cv2.circle(shade, (70, 70), 30, 0.7, -1)
     seen = (ground * cv2.GaussianBlur(shade, (0, 0), 4)[..., None]).astype(np.uint8)
     level = Level(np.full((1, 88, 88, 3), (80, 120, 170), np.float32), (40.0, 40.0), 2.2, 2)
-    card = np.zeros_like(
-        ground
-    )  # what it was taken for lies on the scene's ground, not on the board
+    # what it was taken for lies on the scene's ground, not on the board
+    card = np.zeros_like(ground)
     scene = Scene(
         frame,
         None,
@@ -265,10 +263,8 @@ def test_a_card_laid_upside_down_is_turned_though_another_kind_seemed_likelier()
 def test_a_piece_stands_on_the_card_below_it_also_beyond_the_site_it_belongs_to():
     square = np.array([(0, 0), (50, 0), (50, 50), (0, 50)], float)
     homes = Homes([Bounded.of("A1", square), Bounded.of("B1", square + (50, 0))])
-    for size, home in (
-        ((48.0, 48.0), "A1"),
-        ((20.0, 20.0), "B1"),
-    ):  # a small one only lies on its site
+    # a small one only lies on its site
+    for size, home in (((48.0, 48.0), "A1"), ((20.0, 20.0), "B1")):
         sheet = Sheet(size, 2.0, 2.2, ("tile",), np.zeros((1, 4, 4, 3), np.float32))
         tried = {
             s: Tried(

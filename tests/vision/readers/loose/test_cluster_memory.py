@@ -175,9 +175,8 @@ def test_a_card_that_was_nudged_is_no_longer_taken_to_lie_as_it_did(reader, film
     for by, there in ((0.0, True), (2.0, False)):
         seen = begun.folded.copy()
         px = begun.scene.frame.to_px(corners + by) / FOLD
-        cv2.circle(
-            seen, np.rint(px.mean(0)).astype(int).tolist(), 6, (0, 0, 0), -1
-        )  # a piece on it
+        # a piece on it
+        cv2.circle(seen, np.rint(px.mean(0)).astype(int).tolist(), 6, (0, 0, 0), -1)
         if by:
             cv2.polylines(seen, [np.rint(px).astype(np.int32)], True, (255, 255, 255), 2)
         recalled = memory.recalled(begun.scene, seen, {site.id: site}, False)

@@ -84,11 +84,8 @@ def test_no_more_pegs_are_found_than_there_are(look, red, found):
 
 
 def test_pegs_half_behind_each_other_stay_where_they_stand(look):
-    pegs = [
-        ("peg:red", 100.0, 60.0),
-        ("peg:white", 110.0, 65.0),
-        ("peg:red", 120.0, 70.0),
-    ]  # in a line away from the camera
+    # in a line away from the camera
+    pegs = [("peg:red", 100.0, 60.0), ("peg:white", 110.0, 65.0), ("peg:red", 120.0, 70.0)]
     scene = filmed(look, pegs[::-1])
     sure = [p for p in find_tall(scene, [look], everywhere(scene)) if p.chance > 0.5]
     assert sorted(p.kind for p in sure) == sorted(k for k, _, _ in pegs)

@@ -192,15 +192,13 @@ def test_places_weighed(top, one):
     got = weighed(scene, fine, at, kinds, top)
     with numpy_only():
         wanted = weighed(scene, fine, at, kinds, top)
-    same = np.isclose(got[3], wanted[3]).nonzero()[
-        0
-    ]  # in noise two turns may be as good as each other
+    # in noise two turns may be as good as each other
+    same = np.isclose(got[3], wanted[3]).nonzero()[0]
     assert len(same) > 27
     for a, b in zip(got[1:3], wanted[1:3]):
         assert np.allclose(a[same], b[same], rtol=1e-3, atol=0.1)
-    told = (
-        kinds if one else wanted[0].argmax(1)
-    )  # of others than the one asked for, or the best, nothing need be told
+    # of others than the one asked for, or the best, nothing need be told
+    told = kinds if one else wanted[0].argmax(1)
     which = np.arange(6) == told[:, None] if top == 1 else np.ones((30, 6), bool)
     assert np.allclose(
         got[0][which & np.isin(np.arange(30), same)[:, None]],
@@ -357,9 +355,8 @@ def test_cards_looked_for(bright):
             for _ in range(3)
         ]
     )
-    prints = ((prints - 127) * 4 + 127).clip(
-        0, 255
-    ) * bright  # some places are too bright for some of them
+    # some places are too bright for some of them
+    prints = ((prints - 127) * 4 + 127).clip(0, 255) * bright
     rough, pose = (
         Rough(prints, (30.0, 20.0)),
         np.array([[54.0, 41.0, 0.05], [30.0, 30.0, 1.6], [2.0, 2.0, 0.0]]),
@@ -378,10 +375,8 @@ def test_cards_looked_for(bright):
     assert np.allclose(
         rough.only(np.array([2])).search(soft, scene.frame, pose, light)[1], cost[:, 2:], rtol=1e-3
     )
-    for among in (
-        np.ones(cost.shape, bool),
-        np.arange(3) != cost.argmin(1)[:, None],
-    ):  # only the likeliest, and what comes next
+    # only the likeliest, and what comes next
+    for among in (np.ones(cost.shape, bool), np.arange(3) != cost.argmin(1)[:, None]):
         first, least = rough.search(soft, scene.frame, pose, light, among)
         likeliest = np.arange(3), np.where(among, cost, np.inf).argmin(1)
         assert (least.argmin(1) == likeliest[1]).all() and np.isinf(least[0]).any()
@@ -489,9 +484,8 @@ def test_cards_laid(pose):
         laid.append(one)
     got, wanted = laid
     off = np.abs(got.ground[..., :3].astype(int) - wanted.ground[..., :3])
-    assert (
-        off.max() < 30 and (off > 2).mean() < 1e-3 and (wanted.ground != scene.ground).any()
-    )  # OpenCV warps by 32nds of a pixel
+    # OpenCV warps by 32nds of a pixel
+    assert off.max() < 30 and (off > 2).mean() < 1e-3 and (wanted.ground != scene.ground).any()
     assert (np.abs(np.log(got.weight / wanted.weight)) < 0.05).mean() > 0.999 and (
         (got.weight != scene.weight) == (wanted.weight != scene.weight)
     ).all()
@@ -594,9 +588,8 @@ def test_best_looks(angles, dazzled):
 def test_what_is_left_on_a_site(outline):
     rng = np.random.default_rng(13)
     scene = made_up_scene(rng)
-    scene.ground = cv2.convertScaleAbs(
-        scene.seen, alpha=1.3
-    )  # most of it a shadow on the ground, a part none
+    # most of it a shadow on the ground, a part none
+    scene.ground = cv2.convertScaleAbs(scene.seen, alpha=1.3)
     scene.ground[60:140, 40:110] = 90
     scene.light[:] = rng.uniform(0.98, 1.02, scene.light.shape)
     scene.strange = (
@@ -614,9 +607,8 @@ def test_what_is_left_on_a_site(outline):
 def test_a_picture_flattened_as_opencv_does():
     image = np.random.default_rng(15).integers(0, 256, (60, 80, 3), dtype=np.uint8)
     y, x = np.mgrid[:70, :90].astype(np.float32)
-    maps = cv2.convertMaps(
-        1.1 * x + 0.2 * y - 6, 0.9 * y - 0.1 * x + 5, cv2.CV_16SC2
-    )  # beyond all four edges
+    # beyond all four edges
+    maps = cv2.convertMaps(1.1 * x + 0.2 * y - 6, 0.9 * y - 0.1 * x + 5, cv2.CV_16SC2)
     with numpy_only():
         wanted = remap_canvas(image, *maps)
     assert (remap_canvas(image, *maps) == wanted).all()

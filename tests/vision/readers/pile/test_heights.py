@@ -56,9 +56,8 @@ def test_a_stack_is_told_from_a_single_piece_by_its_side():
 
 def test_a_cut_out_drawn_aside_by_its_shadow_is_put_right():
     y, x = np.mgrid[0:60, 0:60]
-    far = np.hypot(
-        x - 33.5, y - 28.5
-    )  # its middle is at (33.5, 28.5), the picture's at (29.5, 29.5)
+    # its middle is at (33.5, 28.5), the picture's at (29.5, 29.5)
+    far = np.hypot(x - 33.5, y - 28.5)
     grey = np.where(
         far < 22, 5.0 - 0.3 * (np.abs(far - 10) < 1.5) - 0.3 * (np.abs(far - 17) < 1.5), 4.0
     )

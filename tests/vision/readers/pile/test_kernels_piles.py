@@ -87,9 +87,8 @@ def test_a_picture_in_the_light_of_each_site():
     )
     with numpy_only():
         wanted = field.sample(*where)
-    off = np.abs(
-        field.sample(*where) - wanted
-    )  # a grey level more or less where it lies between two
+    # a grey level more or less where it lies between two
+    off = np.abs(field.sample(*where) - wanted)
     assert off.shape == (21, 7, 13, 3) and (off > 1e-4).mean() < 0.01 and off.max() < 0.2
 
 

@@ -9,10 +9,8 @@ from vision.readers.pile.border_pieces import more_foreign
 from vision.readers.pile.classifier import TILES, resized
 from vision.readers.pile.colour_patch import Ground, hides
 
-SIDE, HALF = (
-    33,
-    0.75,
-)  # pixels along a window, of which it reaches so far beside the middle of a site
+# pixels along a window, of which it reaches so far beside the middle of a site
+SIDE, HALF = 33, 0.75
 GROUND = np.log([60.0, 120.0, 110.0])
 
 

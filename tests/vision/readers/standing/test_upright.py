@@ -38,9 +38,8 @@ def test_a_narrow_neck_below_a_head_is_found() -> None:
     needs = [needed(FRAME, TALL, lean, ABOVE) for lean in LEANS]
     speaks = [np.where(uppermost(need, true) >= 0, 4.0, -4.0).astype(np.float32) for need in needs]
     form = fitted_form(speaks, needs, first_form(28.0), 18.0)
-    assert (
-        np.abs(form - true)[(z > 0.25) & (z < 0.65)].max() <= 1.5
-    )  # one slice hides another: none can be moved alone
+    # one slice hides another: none can be moved alone
+    assert np.abs(form - true)[(z > 0.25) & (z < 0.65)].max() <= 1.5
     assert np.abs(form - true).mean() <= 1.0
 
 
@@ -63,9 +62,8 @@ def test_a_height_is_looked_at_in_the_same_row_however_far_it_leans() -> None:
         z = np.array([close.heights[row]])
         y = lean * z * close.larger[row]
         picture = np.zeros((v * FINER, u * FINER), np.float32)
-        picture[round((float(y[0]) + FRAME.back) * FRAME.scale * FINER) :] = (
-            1.0  # an edge across the window there
-        )
+        # an edge across the window there
+        picture[round((float(y[0]) + FRAME.back) * FRAME.scale * FINER) :] = 1.0
         flat = np.zeros((1, v, u, 4), np.float32)
         told = close.seen(
             picture[None],

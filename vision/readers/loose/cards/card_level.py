@@ -21,8 +21,8 @@ SHAKE = 0.25  # mm by which a card may still lie off after settling, or its prin
 AT_ONCE = 8  # cards worked on together: what they take stays near the processor
 TINT = 1.12  # by which one card's light may be of another colour than that around it
 CAP = 9.0  # squared misfit (in NOISE) above which a pixel shows something else
-UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of a symmetric matrix,
-WHOLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # and where each of its numbers is among those
+UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # rows and columns of a symmetric matrix
+WHOLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where each of its numbers is among those
 
 _settle, _misfits = (
     Kernel("settle_cards", "BBnnnldnfnfffffnxxxxx"),
@@ -67,9 +67,8 @@ def grid_of(size: tuple[float, float], scale: float, step: int = 1) -> np.ndarra
 def planar(a: np.ndarray) -> np.ndarray:
     """(N, 3, h w) of (N, h, w, 3): arithmetic with one colour at a time is several times as
     quick"""
-    return np.ascontiguousarray(
-        a.reshape(len(a), math.prod(a.shape[1:-1]), 3).transpose(0, 2, 1)
-    )  # of no cards too
+    # of no cards too
+    return np.ascontiguousarray(a.reshape(len(a), math.prod(a.shape[1:-1]), 3).transpose(0, 2, 1))
 
 
 def halved(a: np.ndarray, step: int) -> np.ndarray:
@@ -96,12 +95,12 @@ class Level:
         self.surety = (1 / (NOISE**2 + edge)).astype(np.float32)  # (K, h, w): 1 / grey levels²
         J = np.stack([gx, gy, gt], -1).astype(np.float32)  # (K, h, w, 3, 3)
         self.planes = planar(self.looks)
-        self.slopes = np.ascontiguousarray(
-            J.transpose(0, 4, 3, 1, 2).reshape(k, 9, -1)
-        )  # (K, 3 ways of 3 colours, h w)
+        # (K, 3 ways of 3 colours, h w)
+        self.slopes = np.ascontiguousarray(J.transpose(0, 4, 3, 1, 2).reshape(k, 9, -1))
+        # (K, 6, h w)
         self.squares = np.stack(
             [(J[..., i] * J[..., j]).sum(-1).reshape(k, -1) for i, j in UPPER], 1
-        )  # (K, 6, h w)
+        )
 
     def offsets(self, scale: float) -> np.ndarray:
         """(2, h w) float32: the grid in pixels of a canvas"""
@@ -238,9 +237,8 @@ class Level:
         whole, limit = looks, CLIPPED * light[..., None].astype(np.float32)
         most = whole.max((0, 2))[:, None]
         for i in range(rounds):
-            if too_bright(
-                most, limit
-            ).any():  # the print as a camera shows it that sees nothing brighter
+            # the print as a camera shows it that sees nothing brighter
+            if too_bright(most, limit).any():
                 looks = np.minimum(whole, limit * gain[..., None])
             got = planar(cut(canvas, frame, self.grid, pose)) * light[..., None].astype(np.float32)
             free = 1.0 if hidden is None else free_of(hidden, frame, self.grid, pose).reshape(n, -1)

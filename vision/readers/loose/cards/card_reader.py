@@ -295,9 +295,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                 t, misfit = reopened(scene, level, t, misfit, hidden)
                 names = [t.sheet.kinds[k] for k in t.kinds]
                 tried[s], misfit = settled_again(scene, level, t, misfit, hidden)
-                for askew in (
-                    ASKEW if misfit.min() > POOR * share.min() else ()
-                ):  # what hides it may have led far astray
+                # what hides it may have led far astray
+                for askew in ASKEW if misfit.min() > POOR * share.min() else ():
                     start = msgspec.structs.replace(
                         t, poses=np.tile(t.home + (0, 0, askew), (len(t.kinds), 1))
                     )
@@ -309,9 +308,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             if len(names) < 2:
                 continue
             best = int(misfit.argmin())
-            kin = level.alike[t.kinds[best]][
-                t.kinds
-            ]  # told by what they differ in, not by where each of them was laid
+            # told by what they differ in, not by where each of them was laid
+            kin = level.alike[t.kinds[best]][t.kinds]
             area = t.sheet.size[0] * t.sheet.size[1]
             pose, light = tried[s].poses[best], tried[s].light[best]
             misfit[kin] = (

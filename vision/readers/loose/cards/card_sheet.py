@@ -51,9 +51,8 @@ def by_outline(
             got = cv2.filter2D(patch, cv2.CV_32F, kernel, borderType=cv2.BORDER_REPLICATE)
             got = got[n[1] - reach : n[1] + reach + 1, n[0] - reach : n[0] + reach + 1] - far
             j = int(got.argmax())
-            if (
-                got.flat[j] > best
-            ):  # ties and touching neighbours: the nearer to the middle the likelier
+            # ties and touching neighbours: the nearer to the middle the likelier
+            if got.flat[j] > best:
                 best = got.flat[j]
                 y, x = divmod(j, got.shape[1])
                 out[i] = c[0] + (x - reach) / k, c[1] + (y - reach) / k, a

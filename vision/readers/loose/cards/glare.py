@@ -15,9 +15,8 @@ from vision.readers.loose.cards.hypotheses import Tries, ill_fitting
 from vision.readers.loose.scene.resampling import cut
 from vision.readers.loose.scene.scene import Scene
 
-GAMMA = (
-    2.2  # grey levels of a picture are about this root of light: what a lamp adds, it adds to light
-)
+# grey levels of a picture are about this root of light: what a lamp adds, it adds to light
+GAMMA = 2.2
 # grey levels from which a pixel shows something else than a veiled print
 NARROW = 30.0, 20.0, 14.0, 14.0
 DARK = 12.0  # grey levels below which noise is as large in light as there

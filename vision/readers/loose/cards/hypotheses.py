@@ -14,9 +14,8 @@ from vision.readers.loose.scene.scene import Scene
 
 BARE = 1.0  # misfit of the ground below which no card lies there that does not fit at once
 STARTS = 3  # kinds unlike each other that a card is first taken for
-DOUBTFUL = (
-    2.0  # misfit above which a card may be another: pieces hide more than about a fifth of it
-)
+# misfit above which a card may be another: pieces hide more than about a fifth of it
+DOUBTFUL = 2.0
 # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
 DARKEST, SHADOW = 0.5, 4.0
 CROOKED = 1.5  # misfit above which a card may lie another way round
@@ -90,9 +89,8 @@ def attempts(
         )
         untried[rows] &= ~level.alike[kinds]
         rows = rows[tries.misfit[rows].min(1) > DOUBTFUL]
-    rows = ill_fitting(
-        scene, level, tries, light
-    )  # what lies further off, or more turned: again from where it was found
+    # what lies further off, or more turned: again from where it was found
+    rows = ill_fitting(scene, level, tries, light)
     at = tries.poses[rows, tries.misfit[rows].argmin(1)]
     for around in (at, np.column_stack([at[:, :2], home[rows, 2]])) if len(rows) else ():
         attempt(
@@ -191,9 +189,8 @@ def turn_round(
     ]
     first = misfit[rows].argmin(1)
     others = np.where(level.alike[first], np.inf, misfit[rows])
-    second = np.flatnonzero(
-        others.min(1) < misfit[rows, first] + CLOSE
-    )  # upside down, another kind may seem likelier
+    # upside down, another kind may seem likelier
+    second = np.flatnonzero(others.min(1) < misfit[rows, first] + CLOSE)
     kinds = np.concatenate([first, others[second].argmin(1)])
     rows = np.concatenate([rows, rows[second]])
     some, which = np.unique(kinds, return_inverse=True)

@@ -49,9 +49,8 @@ def full_places(scene: Scene, sheet: Sheet, allowed: np.ndarray) -> np.ndarray:
     full = cv2.blur(scene.strange, (w, h)) * (allowed > 0)
     places = []
     while full.size and full.max() > FULL:
-        top = np.argwhere(
-            full > full.max() - 0.02
-        )  # a place all of which is strange has a plateau: its middle
+        # a place all of which is strange has a plateau: its middle
+        top = np.argwhere(full > full.max() - 0.02)
         first = top[np.abs(top - top[0]).max(1) <= min(w, h) / 4]
         y, x = first.mean(0)
         places.append((x, y))

@@ -30,9 +30,8 @@ UNLIKELY = 3.0  # what it costs to be lit otherwise, times the square of the log
 MISSING = 0.8  # how much what a figure leaves unexplained of itself counts against what it explains
 FINE = 0.4  # mm of the pictures in which edges are looked at
 LIKELY = 40  # places of which more is looked at to choose the best
-NET = (
-    16  # places of the map of what is strange from one at which the lean is worked out to the next
-)
+# places of the map of what is strange from one at which the lean is worked out to the next
+NET = 16
 BESIDE = 1.5  # mm kept around a figure's foot
 # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 APART = 0.85
@@ -76,9 +75,8 @@ def places_of(
     grid = upright(form, reach)[::every, ::every].astype(np.float32)
     lean = scene.lean.shift(foot, form.height).astype(np.float32)
     length = np.linalg.norm(lean, axis=1)
-    along = (lean / np.maximum(length, 1e-6)[:, None]) * np.float32(
-        scene.frame.scale
-    )  # canvas pixels a mm
+    # canvas pixels a mm
+    along = (lean / np.maximum(length, 1e-6)[:, None]) * np.float32(scene.frame.scale)
     row = grid[0, :, 0]
     u = np.where(
         row < 0,
@@ -260,9 +258,8 @@ class Spots:
         self.far = np.linalg.norm(scene.lean.shift(at, look.form.height), axis=1) + around_foot(
             look.form
         )
-        self.found: tuple[np.ndarray, Piece] | None = (
-            None  # the best so far, and where it was first thought to stand
-        )
+        # the best so far, and where it was first thought to stand
+        self.found: tuple[np.ndarray, Piece] | None = None
 
     def best(self) -> Piece | None:
         """The best figure, its foot shifted to where it fits best"""

@@ -130,9 +130,8 @@ class Fine:
         self.area = self.rings.area(form)
         self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
         ways = slopes(self.rings, looks).reshape(len(looks), -1, 3)
-        self.slopes = np.ascontiguousarray(
-            ways.transpose(0, 2, 1)
-        )  # (K, 3, R A 3): numpy is slow along short axes
+        # (K, 3, R A 3): numpy is slow along short axes
+        self.slopes = np.ascontiguousarray(ways.transpose(0, 2, 1))
         self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
         self.every = every_turn(looks), every_turn(dot(looks, looks)), every_turn(self.area[None])
 

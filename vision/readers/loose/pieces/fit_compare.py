@@ -111,9 +111,8 @@ def lights_of(
 ) -> list[tuple[tuple[int, ...], np.ndarray | None]]:
     """(N, 2) canvas mm grouped by what Table.no_brighter() takes: (key, (M,) their numbers, or
     None: all) each"""
-    darkest = cv2.reduce(scene.light.reshape(-1, 3), 0, cv2.REDUCE_MIN)[
-        0
-    ]  # numpy is slow along short axes
+    # numpy is slow along short axes
+    darkest = cv2.reduce(scene.light.reshape(-1, 3), 0, cv2.REDUCE_MIN)[0]
     if not too_bright(table.most, CLIPPED * darkest).any():
         return [(UNBURNT, None)]
     limit = scene.limit_at(at).astype(np.float32)

@@ -16,9 +16,8 @@ from vision.readers.pile.fit_statistics import LESS, MORE, MORE_HERE, Usual
 ENOUGH = 4  # pieces of a form from which it can be told how they fit
 # nats a mm² by which any print falls short: noise, and that it lies between the canvas' pixels
 SOFT = 0.5
-DOUBT = (
-    MORE + MORE_HERE
-) / 2  # log odds against something strange: only the picture's own pieces can tell it
+# log odds against something strange: only the picture's own pieces can tell it
+DOUBT = (MORE + MORE_HERE) / 2
 
 
 class Habit(msgspec.Struct, frozen=True, eq=False):

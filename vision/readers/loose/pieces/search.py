@@ -96,9 +96,8 @@ class Kit:
         seen = (sample_canvas(soft.seen, px[:, None] + around).mean(1) * soft.light_at(at)).T[
             ..., None
         ]
-        return (np.abs(seen - tones.T[:, None]).max(0) < OWN).any(
-            1
-        )  # one colour after the other: numpy is slow along short axes
+        # one colour after the other: numpy is slow along short axes
+        return (np.abs(seen - tones.T[:, None]).max(0) < OWN).any(1)
 
 
 def kits_of(fines: Sequence[Fine]) -> list[Kit]:
@@ -391,9 +390,8 @@ def caught(
                 # what is no piece may have looked more like one from afar than what lies beside it
                 continue
             return out, found, tried
-        found = [
-            p for p in sure if p.gain > WELL * p.ideal
-        ] or sure  # what fits badly may be in a better one's place
+        # what fits badly may be in a better one's place
+        found = [p for p in sure if p.gain > WELL * p.ideal] or sure
         again = goes
         found = [
             p

@@ -20,9 +20,8 @@ UNBURNT = (0, 0, 0)
 BRIGHTER = 0.1  # steps of the logarithm of brightness in which burnt places are told apart
 DARKEST = 1000  # more such steps than a light can be from another
 PITCH = 1.25  # canvas pixels between rings
-PLAIN = (
-    40.0  # grey levels: prints that vary more along a ring hardly exclude anything by their colours
-)
+# grey levels: prints that vary more along a ring hardly exclude anything by their colours
+PLAIN = 40.0
 SCORE_NOISE = 12.0  # grey levels by which a piece's look may differ from the learned one
 
 
@@ -125,9 +124,8 @@ class Rings:
 
     def places(self, frame: Frame, centres: np.ndarray) -> np.ndarray:
         """(N, R, A, 2) pixels of the canvas"""
-        px = np.tile(
-            frame.to_px(centres).astype(np.float32), self.cell.size
-        )  # many times quicker than a short axis
+        # many times quicker than a short axis
+        px = np.tile(frame.to_px(centres).astype(np.float32), self.cell.size)
         px += (self.offsets * np.float32(frame.scale)).ravel()
         return px.reshape(-1, *self.offsets.shape)
 
@@ -194,9 +192,8 @@ ONES = np.ones((1, 3), np.float32)
 
 def lit(colours: np.ndarray, light: np.ndarray) -> np.ndarray:
     """Colours (N, R, A, 3), changed in place, in the light that (N, 3) factors make"""
-    colours *= np.tile(light.astype(np.float32), colours.size // light.size).reshape(
-        colours.shape
-    )  # a short axis is slow
+    # a short axis is slow
+    colours *= np.tile(light.astype(np.float32), colours.size // light.size).reshape(colours.shape)
     return colours
 
 
@@ -217,9 +214,8 @@ class Table:
         """looks: (K, R, A, 3) float32; areas: (K, R, A) mm² that count"""
         self.rings, self.looks, self.areas = rings, looks, areas
         self.most = looks.max((0, 1, 2))
-        self.spectra: dict[
-            tuple[int, ...], np.ndarray
-        ] = {}  # by how many steps of BRIGHTER nothing is brighter
+        # by how many steps of BRIGHTER nothing is brighter
+        self.spectra: dict[tuple[int, ...], np.ndarray] = {}
         self.packed_spectra: dict[tuple[int, ...], np.ndarray] = {}
         self.rests: dict[tuple[int, ...], np.ndarray] = {}
         waves = np.fft.rfft(np.eye(rings.angles, dtype=np.float32), axis=1).astype(np.complex64)
@@ -238,9 +234,8 @@ class Table:
         for c in range(3):
             np.multiply(w, patch.seen[..., c], out=planes[:, :, 1 + c])
         planes[:, :, 4] = w
-        f = (planes.reshape(-1, a) @ self.waves).view(
-            np.complex64
-        )  # a product is quicker than numpy's transforms
+        # a product is quicker than numpy's transforms
+        f = (planes.reshape(-1, a) @ self.waves).view(np.complex64)
         f = np.ascontiguousarray(f.T).reshape(-1, n, 5 * r)
         burnt = patch.burnt(self.most)
         if burnt.any():
@@ -352,10 +347,11 @@ def spectrum_of(looks: np.ndarray, areas: np.ndarray) -> np.ndarray:
     """(F, 5 R, K) complex64: what the waves of patches are multiplied with to compare them with
     looks (K, R, A, 3) in every turn;
     areas: (K, R, A) mm² that count"""
+    # (K, R, A, 5)
     planes = np.concatenate(
         [-areas[..., None], 2 * looks * areas[..., None], -((looks**2).sum(-1) * areas)[..., None]],
         -1,
-    )  # (K, R, A, 5)
+    )
     f = np.conj(np.fft.rfft(planes, axis=2))  # (K, R, F, 5)
     return np.ascontiguousarray(f.transpose(2, 1, 3, 0).reshape(f.shape[2], -1, len(looks))).astype(
         np.complex64

@@ -124,9 +124,8 @@ class Scene(msgspec.Struct, eq=False):
             np.exp(down / (-2 * RELIGHT**2))[:, None] * np.exp(across / (-2 * RELIGHT**2))
         ).reshape(rows * columns, len(mm))
         logs, w = np.log(gain), near * sure
-        for _ in range(
-            3
-        ):  # a card full of pieces, or taken for another, is not believed against its neighbours
+        # a card full of pieces, or taken for another, is not believed against its neighbours
+        for _ in range(3):
             more = (w @ logs) / (w.sum(1, keepdims=True) + 0.3)
             w = near * (sure / (1 + (np.abs(logs - more[at]).max(1) / 0.15) ** 2))
         far = (np.abs(more).max(1, keepdims=True) / UNEVEN) ** 4
@@ -185,9 +184,8 @@ class Stage:
                 slice(y0 // LIGHT_STEP, y1 // LIGHT_STEP + 1),
                 slice(x0 // LIGHT_STEP, x1 // LIGHT_STEP + 1),
             )
-            out.append(
-                self.made(seen, pose, np.ascontiguousarray(light[cells]), (x0, y0, x1, y1))
-            )  # as kernels take it
+            # as kernels take it
+            out.append(self.made(seen, pose, np.ascontiguousarray(light[cells]), (x0, y0, x1, y1)))
         return out
 
     def maps(self, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
@@ -338,9 +336,8 @@ class Stage:
     def light(self, low: np.ndarray) -> np.ndarray:
         """(cells, 3) float32 factors that make the picture look as the empty board did: smooth over
         the board, and locally where enough of the empty board shows"""
-        low = np.ascontiguousarray(
-            low.reshape(-1, 3).T
-        )  # a colour after the other: numpy is slow along short axes
+        # a colour after the other: numpy is slow along short axes
+        low = np.ascontiguousarray(low.reshape(-1, 3).T)
         ratio = self.dim_logs - np.log(low.astype(np.float32) + 4)
         white = are_clipped(low)
         terms = robust_terms(self.cell_terms, ratio, self.cell_trust, white)

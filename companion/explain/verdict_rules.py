@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from companion.explain.halfway import half_done_sites
 from companion.explain.hypothesis import (
+    MISREAD,
     STANDS_OUT,
     UNKNOWN,
     Difference,
@@ -213,11 +214,12 @@ def _against_rules(s: Situation, left: Difference) -> Verdict:
 
 
 def _what_was_done(s: Situation, left: Difference) -> Verdict:
-    """Asks which of the likeliest hypotheses it was. left: what none of them explains"""
+    """Asks which of the likeliest hypotheses it was, or what else lies on the one site that none
+    of them explains. left: what none of them explains"""
     answers: list[Answer] = []
     texts: set[str] = set()
     for h in s.hypotheses:
-        does = h.actions or h.undo
+        does = (h.actions or h.undo) and h.state.key() != s.state.key()
         if h.violations or not does or unexplained_sites(h, s.look).keys() - left.keys():
             continue
         text = verdict_text(MOVED, h, s.past)
@@ -226,6 +228,7 @@ def _what_was_done(s: Situation, left: Difference) -> Verdict:
             answers.append(Answer(text, tuple(map(str, h.actions)), h.undo, misread=bool(left)))
         if len(answers) == (2 if left else 3):
             break
+    answers += _other_readings(s, left)
     answers.append(Answer(say("I'll put it back")))
     sites = tuple(left) or tuple(dict.fromkeys(t for h in s.hypotheses[:2] for t in h.touched))
     question = what_happened(sites, answers, left, s.look, s.state.turn)
@@ -243,10 +246,8 @@ def _what_is_it(s: Situation) -> Verdict:
     rules is asked."""
     [site] = s.look.foreign
     have = s.state.layout().get(site, ())
-    options = [c for c, _ in s.look.evidence.sites[site].options if c != have][:MOST_GUESSES]
-    guesses = [
-        a for contents in options if (a := _guessed_answer(s, site, have, contents)) is not None
-    ]
+    options = [c for c, _ in s.look.evidence.sites[site].options]
+    guesses = _guessed_answers(s, site, have, options)
     belongs = say("{pieces}, as before", pieces=pieces_text(have, s.game.kind_name))
     question = Question(
         say("I cannot tell what lies on {site}. What is it?", site=site),
@@ -261,6 +262,26 @@ def _what_is_it(s: Situation) -> Verdict:
     )
     text = say("I cannot tell what lies on {sites}", sites=site)
     return Verdict(UNCLEAR, s.state, seen=s.behind, question=question, text=text)
+
+
+def _other_readings(s: Situation, left: Difference) -> list[Answer]:
+    """What else may lie on the only site where nothing explains what is read there"""
+    if len(left) != 1:
+        return []
+    [(site, (have, _))] = left.items()
+    options = [
+        c for c, _ in s.look.evidence.sites[site].options[1:] if s.look.logp(site, c) > -MISREAD
+    ]
+    return _guessed_answers(s, site, have, options)
+
+
+def _guessed_answers(
+    s: Situation, site: str, have: Contents, options: list[Contents]
+) -> list[Answer]:
+    """The answers that a site holds one of these contents, the first few that are not what belongs
+    there and that something legal leads to"""
+    others = [c for c in options if c != have][:MOST_GUESSES]
+    return [a for c in others if (a := _guessed_answer(s, site, have, c)) is not None]
 
 
 def _guessed_answer(s: Situation, site: str, have: Contents, contents: Contents) -> Answer | None:

@@ -45,6 +45,9 @@ class Eye:
         self._partly: float | None = None
         self._ahead = False  # whether the evidence is of a table not yet at rest
         self._odd: set[str] = set()  # sites read then as something foreign
+        # sites read as something foreign since all was read afresh: what was found there, past an
+        # arm, is half of what lies there and must not be remembered
+        self._hidden: set[str] = set()
 
     def single(self, image: np.ndarray) -> Evidence:
         """A picture that stands for a settled second by itself. Raises NoBoard for one without the
@@ -76,8 +79,9 @@ class Eye:
             self.picture = self._watched = image
         if look.state in BUSY:
             busy = self._busy(look.state, self.pose, start)
-            if look.soon and before is not None and not self._most(look.soon):
-                self._read_ahead(image, now, look.soon, full)
+            soon = look.soon if before is not None else frozenset()
+            if soon and not self._most(soon) and not soon & self._hidden:
+                self._read_ahead(image, now, soon, full)
                 self._interrupt(look.state)
             return busy
         changed = None if look.shaken or before is None else look.changed
@@ -170,7 +174,11 @@ class Eye:
         self.picture, self._watched = image, watched
         if sites is not None and self._most(sites):
             sites = None
+        if self._hidden and not ahead and (sites is None or sites & self._hidden):
+            self.cache.forget()
+            self._hidden, sites = set(), None
         found = self.reader.read_at(image, pose, sites, self.cache)
+        self._hidden |= {s for s, e in found.sites.items() if e.foreign}
         odd = {s for s in found.changed or () if found.sites[s].foreign}
         if odd and not ahead:
             found = self.reader.read_at(image, pose, None, self.cache)

@@ -107,6 +107,18 @@ def test_what_nothing_explains_is_asked_about():
     assert rules.nothing_explains(Scene().situation()) is None
 
 
+def test_what_else_may_lie_where_nothing_explains_is_among_the_answers():
+    strange, rest = ("farm", "market"), math.log(0.01)
+    read = SiteEvidence(((strange, math.log(0.98)), (("market",), rest)), math.log(1e-4))
+    scene = Scene(sites={"C2": read})
+    [tile] = [a for a in rules.nothing_explains(scene.situation()).question.answers if a.run]
+    assert tile.run == ("bull: tile green C2",) and tile.misread
+    assert rules.nothing_explains(scene.situation()).question.seen == {"C2": strange}
+    faint = SiteEvidence(((strange, math.log(0.98)), (("market",), math.log(1e-5))), read.other)
+    asked = rules.nothing_explains(Scene(sites={"C2": faint}).situation()).question
+    assert not any(a.run for a in asked.answers)
+
+
 def test_a_move_under_something_foreign_is_asked_about():
     scene = Scene(foreign=("C2",))
     assert rules.nothing_explains(scene.situation(scene.done("bull: tile green C2"))) is not None

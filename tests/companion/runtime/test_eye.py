@@ -128,6 +128,36 @@ def test_something_foreign_read_before_the_table_was_at_rest(seen):
             assert asked == [None] and told[-1].busy is None and told[-1].changed is None
 
 
+def test_what_was_read_past_something_foreign_is_not_remembered(seen):
+    """Half a tile beside an arm that nobody knew for one looked like a stone, and went on doing so
+    once the arm had gone"""
+    read, strange, known = seen.reader.read_at, [True], []
+
+    def read_at(image, pose, sites=None, cache=None):
+        known.append(len(cache.states) + len(cache.sites))
+        found = read(image, pose, sites, cache)
+        odd = {"a1": SiteEvidence((), 0.0)} if strange[0] else {}
+        return Evidence({**found.sites, **odd}, found.registration, None, found.changed)
+
+    seen.reader.read_at = read_at
+    seen.hand(FIRST)
+    seen.show(moved(FIRST, 1))
+    strange[0] = False
+    known.clear()
+    elsewhere = moved(moved(FIRST, 1), 9)
+    seen.hand(moved(FIRST, 1))
+    seen.show(elsewhere)
+    assert known and 0 not in known, "what lies elsewhere is remembered"
+    known.clear()
+    seen.hand(elsewhere)
+    seen.show(moved(elsewhere, 0))
+    assert 0 in known and seen.right(moved(elsewhere, 0))
+    known.clear()
+    seen.hand(moved(elsewhere, 0))
+    seen.show(elsewhere)
+    assert known and 0 not in known, "all was read afresh meanwhile"
+
+
 def test_at_rest_all_is_read_once_and_nobody_is_told_if_nothing_is_new(seen):
     seen.hand(FIRST)
     after = moved(FIRST, 8)

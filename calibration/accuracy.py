@@ -22,7 +22,7 @@ from vision.plan import Plan
 from vision.storage.photo_file import BadPhoto, load_photo
 
 PHOTOS = {".jpg", ".jpeg", ".png"}
-STRANGE = "something else"  # read where none of the known kinds seems to lie
+SOMETHING_ELSE = "something else"  # read where none of the known kinds seems to lie
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -149,7 +149,7 @@ def compare(
                     photo,
                     site.id,
                     " ".join(want) or "empty",
-                    STRANGE if foreign else " ".join(got) or "empty",
+                    SOMETHING_ELSE if foreign else " ".join(got) or "empty",
                 )
             )
         if seen is not None and seen.options:

@@ -24,7 +24,7 @@ from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 Layout = dict[str, tuple[str, ...]]
 
 
-KEYS, PHOTO_KEYS = ("game", "name", "plan", "markers", "photo"), ("file", "layout", "corners")
+COPY_KEYS, PHOTO_KEYS = ("game", "name", "plan", "markers", "photo"), ("file", "layout", "corners")
 BEFORE = "model-before.npz"  # the model before something was learnt at the table
 
 
@@ -68,7 +68,7 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
         return self.folder / BEFORE
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_copy_toml(path: Path) -> dict[str, Any]:
     """Raises BadCopy, naming the file."""
     try:
         return text_file.read_toml(path)
@@ -100,7 +100,7 @@ def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
     own = folder / (name or "plan.toml")
     try:
         if name is not None or own.exists():
-            return parse_plan({"game": data.get("game")} | read_toml(own), str(own))
+            return parse_plan({"game": data.get("game")} | read_copy_toml(own), str(own))
         return game_plan(data["game"])
     except BadPlan as e:
         raise BadCopy(
@@ -241,8 +241,8 @@ def load_copy(folder: str | Path) -> Copy:
     if not folder.exists():
         raise BadCopy(f"{folder}: no such folder")
     path = folder / "copy.toml"
-    data = read_toml(path)
-    if fault := misspelt_key(data, KEYS):
+    data = read_copy_toml(path)
+    if fault := misspelt_key(data, COPY_KEYS):
         raise BadCopy(f"{path}: {fault}")
     game, name, markers = (
         data.get("game"),

@@ -17,22 +17,22 @@ from vision.motion.hand_detector import find_differences, find_foreign
 from vision.photometry.room_light import CLIPPED
 from vision.photometry.small_picture import View
 from vision.plan import Plan, Site
-from vision.registration.aruco_cards import ENOUGH, IDS, find_cards
+from vision.registration.aruco_cards import ENOUGH_CARDS, IDS, find_cards
 from vision.registration.registrar import checked_picture
 from vision.storage.opencv_compat import to_grey
 from vision.storage.photo_file import is_dark
 
-DIM, BURNT = 45.0, 0.03  # grey levels; share of the picture
+DIM, BURNT_SHARE = 45.0, 0.03  # grey levels; share of the picture
 BURNT_PIECES = 0.2  # of the sites that pieces lie on
 # see `sharpness_of`; what boards show besides cards has softer edges of its own
 CRISP_CARD, CRISP = 0.2, 0.12
 # of a site, that a piece changes at least; of the places to lay something on
-CHANGED, LAID = 0.2, 0.5
+CHANGED, LAID_SHARE = 0.2, 0.5
 # of an empty board's sites; grey levels, mean difference of small pictures
 LITTERED, SAME_LIGHT = 0.15, 3.0
-SMALL = 0.2  # of the picture, that an empty board without cards takes
-FILLS = 0.3  # of the picture: what cards should enclose at least
-PLACES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
+SMALL_BOARD = 0.2  # of the picture, that an empty board without cards takes
+CARDS_FILL = 0.3  # of the picture: what cards should enclose at least
+CORNER_NAMES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 
 
 class Framing(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
         faults.append(say("It is too dark, or something covers the lens."))
     elif light < DIM:
         advice.append(say("More light helps: switch a lamp on, not straight above the board."))
-    if burnt > BURNT:
+    if burnt > BURNT_SHARE:
         advice.append(say("Part of the picture is burnt out: move the lamp aside."))
     if sharpness < (CRISP_CARD if cards else CRISP):
         advice.append(
@@ -77,12 +77,12 @@ def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
     missing = [i for i in IDS if i not in cards] if markers else []
     if missing:
         # three tell where the board lies, four tell it better
-        which = advice if len(cards) >= ENOUGH else faults
+        which = advice if len(cards) >= ENOUGH_CARDS else faults
         which += [
-            say("Card {n} ({place}) is not in view or not flat.", n=i, place=PLACES[i])
+            say("Card {n} ({place}) is not in view or not flat.", n=i, place=CORNER_NAMES[i])
             for i in missing
         ]
-    elif markers and _share(cards, image) < FILLS:
+    elif markers and _share(cards, image) < CARDS_FILL:
         advice.append(say("The board is small in the picture: bring the camera nearer."))
     return Framing(
         round(light, 1),
@@ -155,7 +155,7 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
             if empty or layout.get(s)
         )
         other = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
-        if not empty and other and np.mean(other) < LAID:
+        if not empty and other and np.mean(other) < LAID_SHARE:
             out.append(
                 say("None of the {all} pieces can be seen yet.", all=len(other))
                 if not any(other)
@@ -188,7 +188,7 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         ) / np.prod(self.view.pose.size)
         return (
             [say("The board is small in the picture: bring the camera nearer.")]
-            if share < SMALL
+            if share < SMALL_BOARD
             else []
         )
 

@@ -31,8 +31,10 @@ from vision.storage.photo_file import BadPhoto, load_photo
 # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
 # may be a slip
 DOUBTED = 0.02
-KEPT = 4  # views kept of a copy: two to learn from, two to guard; more would make fitting slow
-FOLDER = "table"
+VIEWS_KEPT = (
+    4  # views kept of a copy: two to learn from, two to guard; more would make fitting slow
+)
+LEARNT_FOLDER = "table"
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -49,10 +51,10 @@ def keep(
 ) -> str:
     """Puts a view aside, in the place of the one so named or else of the oldest when there are
     enough; its name. Raises OSError."""
-    place = folder / FOLDER
+    place = folder / LEARNT_FOLDER
     place.mkdir(exist_ok=True)
     there = sorted(place.glob("*.json"), key=lambda p: p.stat().st_mtime_ns)
-    free = [n for n in range(1, KEPT + 1) if not (place / f"{n:02d}.json").exists()]
+    free = [n for n in range(1, VIEWS_KEPT + 1) if not (place / f"{n:02d}.json").exists()]
     name = instead or (f"{free[0]:02d}" if free else there[0].stem)
     done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
     if not done:
@@ -68,8 +70,8 @@ def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
     """The kept views that today's reader still reads as they were agreed on, or nearly; and why
     others are left out"""
     good, bad = [], []
-    for path in sorted((copy.folder / FOLDER).glob("*.json")):
-        name = f"{FOLDER}/{path.stem}.jpg"
+    for path in sorted((copy.folder / LEARNT_FOLDER).glob("*.json")):
+        name = f"{LEARNT_FOLDER}/{path.stem}.jpg"
         try:
             layout = read_layout(path, copy.plan)
             image = load_photo(path.with_suffix(".jpg"))
@@ -147,4 +149,4 @@ def undo(folder: str | Path) -> None:
     if not copy.before.is_file():
         raise BadCopy(f"{copy.before}: nothing was learnt at the table that could be undone")
     os.replace(copy.before, copy.model)
-    shutil.rmtree(copy.folder / FOLDER, ignore_errors=True)
+    shutil.rmtree(copy.folder / LEARNT_FOLDER, ignore_errors=True)

@@ -14,7 +14,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.copy import BadCopy, check_corners, load_plan_of, read_layout, read_toml
+from calibration.copy import BadCopy, check_corners, load_plan_of, read_layout, read_copy_toml
 from calibration.files import write_whole
 from calibration.fit import Progress, Report, calibrate
 from calibration.framing import Bare
@@ -22,9 +22,9 @@ from engine.text import Text
 from vision.plan import Plan
 from vision.storage.photo_file import BadPhoto, load_photo
 
-Layout = Mapping[str, Sequence[str]]
+AnyLayout = Mapping[str, Sequence[str]]
 Corners = Sequence[Sequence[float]]
-STEP = re.compile(r"(empty|sampler)-\d+\.jpg")
+STEP_NAME = re.compile(r"(empty|sampler)-\d+\.jpg")
 
 
 class Step(msgspec.Struct):
@@ -42,7 +42,12 @@ class Session:
     taken twice."""
 
     def __init__(
-        self, folder: str | Path, plan: Plan, name: str, markers: bool, samplers: Sequence[Layout]
+        self,
+        folder: str | Path,
+        plan: Plan,
+        name: str,
+        markers: bool,
+        samplers: Sequence[AnyLayout],
     ) -> None:
         self.folder, self.plan, self.name, self.markers = Path(folder), plan, name, markers
         self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_samplers(samplers)]
@@ -51,7 +56,7 @@ class Session:
 
     @classmethod
     def broken_off(
-        cls, folder: str | Path, samplers: Callable[[Plan], Sequence[Layout]]
+        cls, folder: str | Path, samplers: Callable[[Plan], Sequence[AnyLayout]]
     ) -> Session:
         """The one that was begun in a folder: its photos are taken, what they do not show yet is
         still to do. Raises BadCopy."""
@@ -121,7 +126,7 @@ class Session:
             return [] if self.markers else self._bare.small()
         return self._bare.remarks(image, None if number is None else self.steps[number].layout)
 
-    def add(self, layout: Layout) -> None:
+    def add(self, layout: AnyLayout) -> None:
         """One more photo to take, of this layout"""
         number = sum(bool(step.layout) for step in self.steps) + 1
         self.steps.append(Step(f"sampler-{number}", {s: list(c) for s, c in layout.items()}))
@@ -144,7 +149,7 @@ class Session:
         pose = self._bare.view.pose.resized((image.shape[1], image.shape[0]))
         return pose.rectify(image, 0, 0, *self.plan.size, widest / max(self.plan.size))
 
-    def use_plan(self, plan: Plan, samplers: Sequence[Layout]) -> None:
+    def use_plan(self, plan: Plan, samplers: Sequence[AnyLayout]) -> None:
         """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are
         laid anew. Raises OSError."""
         self.plan = plan
@@ -189,12 +194,12 @@ def begun_in(folder: Path) -> dict[str, Any] | None:
     """The copy.toml of a folder whose photos were taken step by step and which nothing was learnt
     from yet; else None"""
     try:
-        data = read_toml(folder / "copy.toml")
+        data = read_copy_toml(folder / "copy.toml")
     except BadCopy:
         return None
     photos = data.get("photo")
     ours = isinstance(photos, list) and all(
-        isinstance(p, dict) and STEP.fullmatch(str(p.get("file"))) for p in photos
+        isinstance(p, dict) and STEP_NAME.fullmatch(str(p.get("file"))) for p in photos
     )
     return (
         data
@@ -206,7 +211,7 @@ def begun_in(folder: Path) -> dict[str, Any] | None:
     )
 
 
-def _samplers(layouts: Sequence[Layout]) -> list[Step]:
+def _samplers(layouts: Sequence[AnyLayout]) -> list[Step]:
     return [
         Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()})
         for n, layout in enumerate(layouts, 1)

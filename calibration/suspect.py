@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from calibration.copy import Copy
+from calibration.empty_board.similar_print import COMPARED_PX
 from calibration.framing import sharpness_of
 from calibration.held import Row
 from calibration.readers.pile.cut_out import log_windows
@@ -25,22 +26,21 @@ from vision.readers.pile.coarse_search import FLOOR
 from vision.readers.pile.exemplar import Exemplar
 from vision.storage.opencv_compat import to_grey
 
-BLURRED = 0.5  # of the sharpest photo's sharpness, both seen equally large
-SIDE = 12  # pixels along a site where photos are compared with the empty board
+BLURRED_SHARE = 0.5  # of the sharpest photo's sharpness, both seen equally large
 BARE = 5.0  # times less unlike the empty board than any piece, where nothing lies
 USUAL = 95  # per cent of the bare sites that are no more unlike the empty board than that
 ENOUGH = 20  # bare sites, that show what a bare site looks like
 # times as unlike the board as any other bare site, where something lies that no layout speaks of
-PLAIN = 3.0
+PLAIN_RATIO = 3.0
 # sites with and without pieces at least; of pairs of them in which the former are more unlike the
 # empty board
-FEW, HARDLY = 4, 0.75
+FEW, HARDLY_SHARE = 4, 0.75
 SLIPS = 2  # in the photos of a copy, at most: more that look so are pale pieces
 LIKELY = 0.5  # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9  # probability from which on a reading counts against a layout
 MOST = 4  # places named
 ASTRAY_PX = 20  # at 1640 wide: further off no finger taps that looks where it taps
-POOR_PX = 2.0  # at 1640 wide: found no better than that, a board is read worse
+POORLY_FOUND_PX = 2.0  # at 1640 wide: found no better than that, a board is read worse
 
 
 def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text]:
@@ -71,7 +71,7 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         far = ", ".join(
             f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale
         )
-        if shot.pose.error_px > POOR_PX * scale:
+        if shot.pose.error_px > POORLY_FOUND_PX * scale:
             out.append(
                 say(
                     (
@@ -118,7 +118,7 @@ def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
         for s in shots
     ]
     sharp = [sharpness_of(one) for one in seen]
-    return [s.name for s, value in zip(shots, sharp) if value < BLURRED * max(sharp)]
+    return [s.name for s, value in zip(shots, sharp) if value < BLURRED_SHARE * max(sharp)]
 
 
 def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
@@ -148,7 +148,7 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
             if (
                 usual
                 and len(bare) >= ENOUGH
-                and bare[few - 1][0] > max(np.median(usual) / 2, PLAIN * bare[few][0])
+                and bare[few - 1][0] > max(np.median(usual) / 2, PLAIN_RATIO * bare[few][0])
             ):
                 out += [one[1:] for one in bare[:few]]
         for few in range(1, min(SLIPS + 1, len(unlike))):
@@ -166,7 +166,7 @@ def unlike_empty(
         return
     _, room = fit_lights(plan, shots)
     for group in group_by_size(plan):
-        windows = Windows(group.centres, group.side / 2, SIDE / group.side)
+        windows = Windows(group.centres, group.side / 2, COMPARED_PX / group.side)
         every = np.arange(len(group.ids))
         views = [
             to_opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0))
@@ -191,7 +191,7 @@ def mistaken(plan: Plan, shots: list[Shot]) -> list[str]:
         name
         for name, (bare, laid) in seen.items()
         if min(len(bare), len(laid)) >= FEW
-        and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY
+        and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY_SHARE
     ]
 
 

@@ -22,14 +22,15 @@ import engine
 from engine.plan import Plan as RulesPlan
 from engine.text import say
 from engine.tracing import Choice, Form, PlanFault, Spots, Tag
-from vision.plan import BadPlan, Plan, parse_plan
+from vision.plan import BadPlan, Plan, Point, parse_plan
 from vision.registration.aruco_cards import IDS, find_cards, ideal_cards
 
-Point = tuple[float, float]
 Outline = tuple[Point, ...]
 
 TOUCH = 3.0  # mm: outlines drawn by finger that come so near touch
-SHARED = 1.5  # of TOUCH: the least length of border; cells that meet in a point are no neighbours
+SHARED_BORDER = (
+    1.5  # of TOUCH: the least length of border; cells that meet in a point are no neighbours
+)
 MOST_SITES, MOST_POINTS = 1500, 400
 SITE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -240,7 +241,7 @@ def touching(
                     np.count_nonzero(grown[two][:, :-across] & masks[one][:, across:]),
                 )
                 shared = max(shared, far)
-        if shared / TOUCH >= SHARED * TOUCH:
+        if shared / TOUCH >= SHARED_BORDER * TOUCH:
             out[a].add(b)
             out[b].add(a)
     return out

@@ -221,24 +221,37 @@ NAMED = [
 
 
 def top_level(path):
-    """(name, is a function) of the functions and classes of a file"""
+    """(name, is a function) of the functions, classes and constants of a file"""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name, isinstance(node, ast.FunctionDef)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for target in ast.walk(node):
+                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                    yield target.id, False
 
 
-def test_names_of_vision_tell_what_they_are():
-    """Functions of two words or more, and nothing named as something else in what stays"""
-    homes = {}
+def named_files():
+    """What is to stay of vision and calibration; the modules beside calibration's packages too"""
     for part in NAMED:
         folder = ROOT / part
-        for path in (
-            sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
-        ):
-            for name, is_function in top_level(path):
-                where = path.relative_to(ROOT).as_posix()
-                if name.startswith("_"):
-                    continue
-                assert not is_function or "_" in name, f"{where}: {name} is one word"
+        yield from sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    yield from sorted((ROOT / "calibration").glob("*.py"))
+
+
+def test_no_name_of_the_eye_means_two_things():
+    """Functions, classes and constants of vision and calibration"""
+    homes = {}
+    for path in named_files():
+        for name, _ in top_level(path):
+            where = path.relative_to(ROOT).as_posix()
+            if not name.startswith("_"):
                 assert name not in homes, f"{name} is in {where} and {homes[name]}"
                 homes[name] = where
+
+
+def test_functions_of_the_eye_are_named_in_two_words():
+    for path in named_files():
+        for name, is_function in top_level(path):
+            where = path.relative_to(ROOT).as_posix()
+            assert not is_function or "_" in name, f"{where}: {name} is one word"

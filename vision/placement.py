@@ -17,11 +17,12 @@ from vision.registration.registrar import corner_shift
 CERTAIN = math.log(200)  # log odds from which one place stands out
 # that something else lies on a site: marks are misread for that now and then
 STRANGE = math.log(0.08)
-USUAL = 2.0  # log odds that the board lies as it did in the calibration photos, or a look before
+# log odds that the board lies as it did in the calibration photos, or a look before
+USUAL_PLACE = 2.0
 # mean log-probability of a site below which the place is doubted: right ones lose 0.12 at most on
 # twelve photos of real men, wrong ones 0.36 at least
 POOR = 0.2
-ROUNDS = 4  # times that places about the best one are looked at
+NEIGHBOUR_ROUNDS = 4  # times that places about the best one are looked at
 SAME_PX = 12.0  # how far corners of poses may be apart that are one
 
 
@@ -73,10 +74,10 @@ def choose_placement(
             if all(corner_shift(plan, pose, t.pose) > SAME_PX for t in tried):
                 tried.append(Placement(pose, weigh(pose) + bonus))
 
-    consider(ways[:1], USUAL)
+    consider(ways[:1], USUAL_PLACE)
     consider(ways[1:])
     asked: set[tuple[int, bool]] = set()  # about which of `tried`, and whether a square further
-    for _ in range(ROUNDS):
+    for _ in range(NEIGHBOUR_ROUNDS):
         best = max(range(len(tried)), key=lambda n: tried[n].likely)
         both = (False, True) if is_poor(plan, tried[best].likely) else (False,)
         fresh = [aside for aside in both if (best, aside) not in asked]

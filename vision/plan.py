@@ -24,11 +24,12 @@ class BadPlan(ValueError):
 
 
 Point = tuple[float, float]
-SMALLEST, LARGEST = 50, 5000  # longer side of a board, mm: else it was measured in something else
+# longer side of a board, mm: else it was measured in something else
+SMALLEST_BOARD, LARGEST_BOARD = 50, 5000
 # mm: with a piece as large a smaller board is a small board, not one in centimetres
 SMALL_PIECE = 5
 TIGHT = 1.2  # of a site's box that a piece laid on it may be
-SHARED = 0.5  # of a site, that another may not cover
+SHARED_AREA = 0.5  # of a site, that another may not cover
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -201,7 +202,7 @@ def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
     return plan
 
 
-KEYS = {
+PLAN_KEYS = {
     "": ("game", "edition", "size", "site", "piece"),
     "piece": Piece.__struct_fields__,
     "site": Site.__struct_fields__,
@@ -226,7 +227,7 @@ def check_keys(data: dict[str, Any], name: str) -> None:
         for n, e in enumerate(data[what], 1)
     ]
     for what, n, entry in entries:
-        if isinstance(entry, dict) and (fault := misspelt_key(entry, KEYS[what])):
+        if isinstance(entry, dict) and (fault := misspelt_key(entry, PLAN_KEYS[what])):
             raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{fault}")
 
 
@@ -267,8 +268,10 @@ def check_plan(plan: Plan, name: str) -> None:
         raise BadPlan(f"{name}: no sites")
     if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
         raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
-    tiny = max(plan.size) < SMALLEST and all(max(p.footprint) < SMALL_PIECE for p in plan.piece)
-    if tiny or max(plan.size) > LARGEST:
+    tiny = max(plan.size) < SMALLEST_BOARD and all(
+        max(p.footprint) < SMALL_PIECE for p in plan.piece
+    )
+    if tiny or max(plan.size) > LARGEST_BOARD:
         raise BadPlan(
             f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes "
             f"are millimetres"
@@ -339,8 +342,8 @@ def check_overlaps(plan: Plan, name: str) -> None:
         both = np.clip(
             np.minimum(high[i], high[i + 1 :]) - np.maximum(low[i], low[i + 1 :]), 0, None
         ).prod(1)
-        for j in i + 1 + np.flatnonzero(both > SHARED * np.minimum(area[i], area[i + 1 :])):
-            if shared_area(s.outlines[0], piles[j].outlines[0]) > SHARED:
+        for j in i + 1 + np.flatnonzero(both > SHARED_AREA * np.minimum(area[i], area[i + 1 :])):
+            if shared_area(s.outlines[0], piles[j].outlines[0]) > SHARED_AREA:
                 raise BadPlan(f"{name}: sites {s.id} and {piles[j].id} overlap")
 
 

@@ -13,15 +13,21 @@ from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.occlusion import hidden_mask, occupied_sites
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import Pyramid, scale_at
-from vision.photometry.room_light import CLIPPED, LOG, estimate_light, sampled_basis, small_view
+from vision.photometry.room_light import (
+    CLIPPED,
+    LOG_LEVELS,
+    estimate_light,
+    sampled_basis,
+    small_view,
+)
 from vision.plan import Plan
 
 FADE = 8.0  # mm from a piece at which its shadow is gone: photos count the more the nearer to that
 LITTLE = 0.05  # of the board that two photos must both show bare to tell how bright they are
 LIT = 32  # places along the board at which it is told how bright it is
-LEVELS, EVERY = 12, 16  # grey levels told apart, and of how many pixels one is asked for them
+LEVELS_APART, EVERY = 12, 16  # grey levels told apart, and of how many pixels one is asked for them
 LONGEST = 1600  # pixels along the board put together
-STEP = 8  # pixels between those whose places are worked out exactly
+MESH_STEP = 8  # pixels between those whose places are worked out exactly
 SOFT = 0.35  # of FADE from a photo's own pieces, within which it gives way to what others show
 
 
@@ -96,7 +102,7 @@ def in_light(
     views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in (shot, first)]
     bare = cv2.resize(clear, views[0].shape[1::-1], interpolation=cv2.INTER_AREA) > 0
     if bare.mean() > LITTLE:
-        views[0] = np.where(bare[..., None], views[0], LOG[CLIPPED])  # which tells no light
+        views[0] = np.where(bare[..., None], views[0], LOG_LEVELS[CLIPPED])  # which tells no light
     light = estimate_light(*views, plan.size)
     brighter = np.exp(sampled_basis(LIT, LIT, plan.size) @ light.weights).reshape(LIT, LIT, 3)
     return seen / cv2.resize(brighter, seen.shape[1::-1], interpolation=cv2.INTER_LINEAR)
@@ -111,7 +117,7 @@ def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarra
     out = np.empty_like(seen)
     for c in range(3):
         mine, theirs = np.sort(seen[..., c][bare][::EVERY]), np.sort(first[..., c][bare][::EVERY])
-        at = np.linspace(0.02, 0.98, LEVELS) * (len(mine) - 1)
+        at = np.linspace(0.02, 0.98, LEVELS_APART) * (len(mine) - 1)
         knots, by = mine[at.astype(int)], (theirs - mine)[at.astype(int)]
         out[..., c] = seen[..., c] + np.interp(seen[..., c], knots, by)
     return out
@@ -121,8 +127,8 @@ def laid_in(shot: Shot, plan: Plan, board: np.ndarray, own: np.ndarray, scale: f
     """The photo (h, w, 3) uint8 with the board (h, w, 3), seen from above at `scale` pixels a mm,
     in it; own: (h, w) 0..1, how much of it stays as it is"""
     shape = shot.pose.size[::-1]
-    at = grid_nodes(shape, STEP)
-    mm = interpolate_nodes(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, STEP)
+    at = grid_nodes(shape, MESH_STEP)
+    mm = interpolate_nodes(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, MESH_STEP)
     x, y = ((mm * scale - 0.5)[..., k].astype(np.float32) for k in (0, 1))
     keep = cv2.remap(
         own.astype(np.float32),

@@ -16,19 +16,19 @@ from vision.geometry.occlusion import lie_loose
 from vision.geometry.site_groups import SizeGroup, group_by_size, outline_mask
 from vision.plan import Plan, Site
 
-SIDE = 12  # pixels along a site where prints are compared
-AROUND = 3  # sites along a window of a site's surroundings
+COMPARED_PX = 12  # pixels along a site where prints are compared
+SITES_AROUND = 3  # sites along a window of a site's surroundings
 WELL = 0.9  # of a site that must be seen for it to tell what it looks like
 TELLS = 0.4  # ... where too few are: what they tell is off by as much as photos differ
-FEWEST = 4  # pairs of sites that must tell how well a rule holds
-NEAR = 0.1  # of a site's side by which a place may be off another
+FEWEST_PAIRS = 4  # pairs of sites that must tell how well a rule holds
+NEAR_SHARE = 0.1  # of a site's side by which a place may be off another
 STEPS = 300  # shortest steps to another site that are tried
-DARK = 8.0  # grey levels added before a logarithm
+PRINT_OFFSET = 8.0  # grey levels added before a logarithm
 AGREED = 0.12  # log units by which photos of the same print differ
 # steps of a colour; share of a place's pixels that have the rarest colours, which pieces may have
 # as well
 TONES, RARE = 16, 0.1
-RIM = 1.5  # mm round what shows nothing but pieces, that their edges reach
+PIECE_RIM_MM = 1.5  # mm round what shows nothing but pieces, that their edges reach
 # log units that a site is taken to be off what is painted there, where no rule says anything
 UNKNOWN = 1.0
 
@@ -92,7 +92,8 @@ def borrowed_print(
         rare = np.zeros(known.shape, np.uint8)
         rare[inside] = strange
         known |= inside & (
-            cv2.dilate(rare, np.ones((2 * round(RIM * board.scale) + 1,) * 2, np.uint8)) == 0
+            cv2.dilate(rare, np.ones((2 * round(PIECE_RIM_MM * board.scale) + 1,) * 2, np.uint8))
+            == 0
         )
         guessed[site.id] = AGREED
     by_size = group_by_size(
@@ -124,7 +125,7 @@ def borrowed_print(
             tags = [set(plan.sites[i].tags) for i in group.ids]
             doubt = (
                 borrow_sites(board, group, tags, windows, sure)
-                if (share >= TELLS).sum() >= FEWEST
+                if (share >= TELLS).sum() >= FEWEST_PAIRS
                 else np.full(len(share), UNKNOWN)
             )
             guessed = {
@@ -143,7 +144,7 @@ def may_be_alike(tags: Set[str], others: Set[str]) -> bool:
 def colour_rarity(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """(h, w) float32: how unlike the print of sites of its like, (m, 3), a place looks, log units
     of how rare its colours are there; 0 outside. seen: (h, w, 3), inside: (h, w)"""
-    logs = np.log(np.maximum(np.vstack([bare, seen[inside]]), 0) + DARK)
+    logs = np.log(np.maximum(np.vstack([bare, seen[inside]]), 0) + PRINT_OFFSET)
     common = how_common(logs, len(bare))[len(bare) :]
     out = np.zeros(inside.shape, np.float32)
     out[inside] = -np.log(np.maximum(common / max(common.max(), 1e-9), RARE**2))
@@ -166,7 +167,7 @@ def piece_mask(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.
             strange[part].shape,
         )
         at = int(x + part[1].start), int(y + part[0].start)
-        cv2.circle(out, at, round((size / 2 + RIM) * scale), 1, -1)
+        cv2.circle(out, at, round((size / 2 + PIECE_RIM_MM) * scale), 1, -1)
         strange[out > 0] = 0
     return out > 0
 
@@ -207,9 +208,9 @@ def borrow_sites(
 
 def windows_of(board: Board, group: SizeGroup, wide: float) -> tuple[np.ndarray, np.ndarray]:
     """((N, S, S, 3) log, (N, S, S) bool: known): the sites of a group, `wide` times as wide"""
-    side = round(SIDE * wide)
-    logs, sure = np.log(np.maximum(board.picture, 0) + DARK), board.known.astype(np.float32)
-    zoom = group.side * board.scale / SIDE  # pixels of the board to one of a window
+    side = round(COMPARED_PX * wide)
+    logs, sure = np.log(np.maximum(board.picture, 0) + PRINT_OFFSET), board.known.astype(np.float32)
+    zoom = group.side * board.scale / COMPARED_PX  # pixels of the board to one of a window
     if zoom > 1.5:
         logs, sure = (cv2.blur(a, (round(zoom),) * 2) for a in (logs, sure))
     out = []
@@ -238,10 +239,10 @@ def rules_of(
     that are seen: windows (N, S, S, 3), sure (N, S, S). Sites of other outlines or of quite other
     tags are not alike"""
     straight, share = np.eye(2), sure.mean((1, 2))
-    around, known = windows_of(board, group, AROUND)
-    middle = slice((around.shape[1] - SIDE) // 2, (around.shape[1] + SIDE) // 2)
+    around, known = windows_of(board, group, SITES_AROUND)
+    middle = slice((around.shape[1] - COMPARED_PX) // 2, (around.shape[1] + COMPARED_PX) // 2)
     known[:, middle, middle] = False
-    may = np.abs(group.boxes[:, None] - group.boxes).max(2) < NEAR * group.side
+    may = np.abs(group.boxes[:, None] - group.boxes).max(2) < NEAR_SHARE * group.side
     may &= np.array([[may_be_alike(a, b) for b in tags] for a in tags])
     for like, turn in [
         *places_alike(group),
@@ -253,8 +254,8 @@ def rules_of(
             np.flatnonzero(pairs & (share >= least) & (share[like] >= least))
             for least in (WELL, TELLS)
         )
-        both, loose = (well, 0.0) if len(well) >= FEWEST else (half, AGREED)
-        if len(both) < FEWEST:
+        both, loose = (well, 0.0) if len(well) >= FEWEST_PAIRS else (half, AGREED)
+        if len(both) < FEWEST_PAIRS:
             continue
         for way in [straight] if (turn == straight).all() else [straight, turn]:
             off = off_by(windows[both], sure[both], windows[like[both]], sure[like[both]], way)
@@ -269,7 +270,7 @@ def places_alike(group: SizeGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     def at(places: np.ndarray) -> np.ndarray:
         far = np.abs(places[:, None] - centres).max(2)
         like = far.argmin(1)
-        return np.where(far[np.arange(len(like)), like] < NEAR * group.side, like, -1)
+        return np.where(far[np.arange(len(like)), like] < NEAR_SHARE * group.side, like, -1)
 
     for turns in range(4):
         for mirror in (1, -1):
@@ -277,7 +278,11 @@ def places_alike(group: SizeGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             if (a != np.eye(2)).any():
                 yield at((centres - middle) @ a.T + middle), a
     steps = (centres[None] - centres[:, None]).reshape(-1, 2)
-    steps = np.unique(np.rint(steps / (NEAR * group.side)).astype(int), axis=0) * NEAR * group.side
+    steps = (
+        np.unique(np.rint(steps / (NEAR_SHARE * group.side)).astype(int), axis=0)
+        * NEAR_SHARE
+        * group.side
+    )
     for step in steps[np.argsort(np.linalg.norm(steps, axis=1), kind="stable")][1 : STEPS + 1]:
         yield at(centres + step), np.eye(2)
 
@@ -334,7 +339,11 @@ def paste_rule(board: Board, group: SizeGroup, site: int, rule: Rule) -> bool:
     shown, sure = shown[part], sure[part]
     both = sure & board.known[cells]
     brighter = (
-        float(np.median(np.log((board.picture[cells][both] + DARK) / (shown[both] + DARK))))
+        float(
+            np.median(
+                np.log((board.picture[cells][both] + PRINT_OFFSET) / (shown[both] + PRINT_OFFSET))
+            )
+        )
         if both.any()
         else 0.0
     )
@@ -350,10 +359,10 @@ def likeliest_colours(
     """Of pixels of a place on which pieces lie about in all photos, as each shows them, seen (n,
     3): ((n, 3) how they look bare, (n,) bool: where pieces hide them in all). The commonest colour
     is bare, of those that photos agree on and those known, (m, 3)"""
-    logs = np.log(np.maximum(np.array(seen), 0) + DARK)  # (photos, n, 3)
+    logs = np.log(np.maximum(np.array(seen), 0) + PRINT_OFFSET)  # (photos, n, 3)
     agreed = np.ptp(logs, axis=0).max(1) < AGREED
-    sure = np.vstack([np.log(bare + DARK), logs.mean(0)[agreed]])
-    if len(sure) < FEWEST:
+    sure = np.vstack([np.log(bare + PRINT_OFFSET), logs.mean(0)[agreed]])
+    if len(sure) < FEWEST_PAIRS:
         return np.median(seen, 0), np.ones(logs.shape[1], bool)
     how = how_common(np.vstack([sure, logs.reshape(-1, 3)]), len(sure))
     of, how = how[: len(sure)], how[len(sure) :].reshape(logs.shape[:2])  # (photos, n)

@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.geometry.pose import Pose
-from vision.registration.board_edges import SIDES, EdgePoints
+from vision.registration.board_edges import BOARD_SIDES, EdgePoints
 
 # what a seen point may be off, pixels at 1640 wide
 CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.5, 0.5, 5.0
@@ -24,8 +24,8 @@ FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05  # how lenses differ
 ALONE = 0.1
 # all sides of a board alike, by its shadow, its own thickness and glare: pixels at 1640 wide
 SIDES_OUT = 0.6
-ASKEW = 0.25  # a side's ends are off against each other by so much of what the side is off
-ROUNDS = 15
+SIDE_ASKEW = 0.25  # a side's ends are off against each other by so much of what the side is off
+ADJUSTMENT_ROUNDS = 15
 NU, LIMBER = 6, 8  # see Bundle.strain; what a pose and a lens can make good
 
 
@@ -91,7 +91,7 @@ class Bundle(msgspec.Struct, eq=False):
         damp = 1e-3
         r, J = self._residuals()
         cost = robust_cost(r)
-        for _ in range(ROUNDS):
+        for _ in range(ADJUSTMENT_ROUNDS):
             w = robust_weight(r)
             A, g = J.T @ (J * w[:, None]), J.T @ (w * r)
             for _ in range(6):
@@ -139,7 +139,7 @@ class Bundle(msgspec.Struct, eq=False):
         for n, sight in enumerate(self.sights):
             for at, ways, share in self._sides(sight):
                 edges = sight.edges.only(at)
-                if edges.line[0] >= SIDES:
+                if edges.line[0] >= BOARD_SIDES:
                     lines = True
                     continue
                 apart = ((self.pose(n).to_px(edges.mm, self.rise) - edges.px) * edges.normal).sum(
@@ -237,7 +237,7 @@ class Bundle(msgspec.Struct, eq=False):
                 sight.edges.normal,
                 EDGE_PX,
                 None,
-                np.where(sight.edges.line < SIDES, self.rise, 0.0),
+                np.where(sight.edges.line < BOARD_SIDES, self.rise, 0.0),
             )
         if sight.taps is not None:
             add_both(self.corners, sight.taps, TAP_PX, None, self.rise)
@@ -256,7 +256,7 @@ class Bundle(msgspec.Struct, eq=False):
             return np.zeros(0), np.zeros((0, width))
         r, J = self._project(n, sight.size, mm, px, direction, sd, spread, width)
         if sight.edges is not None and len(sight.edges.mm):
-            sides = first_edge + np.flatnonzero(sight.edges.line < SIDES)
+            sides = first_edge + np.flatnonzero(sight.edges.line < BOARD_SIDES)
             r[sides] += self.wider / EDGE_PX
             J[sides, -1] = 1 / EDGE_PX
         # a side is off as a whole, which its stations, each by itself, do not say
@@ -276,7 +276,9 @@ class Bundle(msgspec.Struct, eq=False):
             at = np.flatnonzero(edges.line == k)
             along = np.linalg.norm(edges.mm[at] - edges.mm[at[0]], axis=1)
             askew = 2 * (along - along.mean()) / max(np.ptp(along), 1e-9)
-            off = edges.unsure[at[0]] * np.array([np.sqrt(len(at)), ASKEW * np.linalg.norm(askew)])
+            off = edges.unsure[at[0]] * np.array(
+                [np.sqrt(len(at)), SIDE_ASKEW * np.linalg.norm(askew)]
+            )
             ways = np.column_stack(
                 [np.full(len(at), 1 / np.sqrt(len(at))), askew / np.linalg.norm(askew)]
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from calibration.survey.tapped_corners import EDGE_REACH
+from calibration.survey.tapped_corners import TAPPED_REACH
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.plan import Plan
 from vision.registration.board_edges import EdgePoints, line_contrast, shown_sides, smooth_image
@@ -23,7 +23,10 @@ BENT = 1.2  # so much plainer the sides must be seen before a lens is thought to
 SURELY = 4.0  # standard deviations that lines must say so
 BOW_PX = 0.1  # pixels at 1640 wide that a line is bowed anyway, at the least
 STRONGEST = 1.0  # k1 of any lens
-ROUNDS, SMALL = 6, 0.01  # in which the bend is found; a step of k1 by which bows are seen to change
+BEND_ROUNDS, SMALL_BEND = (
+    6,
+    0.01,
+)  # in which the bend is found; a step of k1 by which bows are seen to change
 
 
 def find_bend(plan: Plan, photos: SurveyPhotos) -> None:
@@ -44,7 +47,7 @@ def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
         photos.bundle,
         sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2],
     )
-    reach = round(EDGE_REACH * max(bundle.sights[barest[0]].size) / 1640)
+    reach = round(TAPPED_REACH * max(bundle.sights[barest[0]].size) / 1640)
     plain, smooth = {}, {n: smooth_image(photos.images[n]) for n in barest}
     # where the picture ends there is no side, and a bent one would be found in the print
     lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
@@ -74,11 +77,12 @@ def bend_of_lines(plan: Plan, photos: SurveyPhotos) -> tuple[float, float] | Non
     if not lines:
         return None
     focal, k1, at_least = float(np.exp(bundle.lens[0])), 0.0, BOW_PX * max(lines[0][1]) / 1640
-    for _ in range(ROUNDS):
+    for _ in range(BEND_ROUNDS):
         bow, more = (
-            np.array([bow_of(Lens(focal, k), *line) for line in lines]) for k in (k1, k1 + SMALL)
+            np.array([bow_of(Lens(focal, k), *line) for line in lines])
+            for k in (k1, k1 + SMALL_BEND)
         )
-        change = (more - bow) / SMALL
+        change = (more - bow) / SMALL_BEND
         sd = max(1.5 * float(np.median(np.abs(bow))), at_least)
         weight = 1 / (1 + (bow / (2 * sd)) ** 2) ** 2
         known = max(float((weight * change**2).sum()), 1e-9)

@@ -11,14 +11,14 @@ import numpy as np
 
 from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.survey.bundle_adjustment import Bundle, PhotoSight
-from calibration.survey.tapped_corners import EDGE_REACH
+from calibration.survey.tapped_corners import TAPPED_REACH
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.posed_photo import Shot
 from vision.geometry.symmetry import site_spacing
 from vision.plan import Plan
-from vision.registration.pose_refinement import LEAST, PrintFit, follow_print
+from vision.registration.pose_refinement import LEAST_PATCHES, PrintFit, follow_print
 from vision.registration.print_map import Picture, PrintMap, choose_spots, compose_board
-from vision.registration.registrar import ENOUGH, SURE, corner_shift
+from vision.registration.registrar import LEAST_SEEN_SHARE, SURE_SHARE, corner_shift
 
 if TYPE_CHECKING:
     from calibration.survey.registrar_fit import SurveyPhotos
@@ -31,7 +31,9 @@ def make_print(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap, np.ndarray] 
     hold on to"""
     canvas, bare, scale, origin = compose_board(plan, photos.images, photos.poses, photos.layouts)
     spots = choose_spots(canvas, bare)
-    return (PrintMap(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST else None
+    return (
+        (PrintMap(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST_PATCHES else None
+    )
 
 
 def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
@@ -42,9 +44,9 @@ def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
     bundle.points = printed.mm(printed.spots)
     for n, picture in enumerate(photos.pictures):
         fit = best_fit(plan, bundle, printed, picture, n, n in photos.lent or bool(bundle.cards))
-        if fit is None or fit.share < ENOUGH:
+        if fit is None or fit.share < LEAST_SEEN_SHARE:
             continue
-        if corner_shift(plan, fit.pose, bundle.pose(n)) > EDGE_REACH * max(picture.size) / 1640:
+        if corner_shift(plan, fit.pose, bundle.pose(n)) > TAPPED_REACH * max(picture.size) / 1640:
             bundle.sights[n].edges = None  # these were lines elsewhere
             bundle.poses[n, :6] = np.concatenate([fit.pose.rvec.ravel(), fit.pose.tvec.ravel()])
         bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
@@ -66,7 +68,7 @@ def best_fit(
     the others; unless it may be anywhere, only where fingers tapped corners: a board that looks
     like itself a square further is found there as well"""
     fit = follow_print(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
-    if fit is not None and fit.share >= SURE:
+    if fit is not None and fit.share >= SURE_SHARE:
         return fit
     others = (
         bundle.pose(k)

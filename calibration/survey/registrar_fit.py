@@ -24,20 +24,19 @@ from vision.geometry.lens import USUAL_FOCAL, Lens, usual_lens
 from vision.geometry.pose import Pose, board_scale
 from vision.photometry.small_picture import View
 from vision.plan import Plan
-from vision.registration.aruco_cards import ENOUGH as CARDS_ENOUGH
-from vision.registration.aruco_cards import find_cards, in_order, turned_to_fit
+from vision.registration.aruco_cards import ENOUGH_CARDS, find_cards, in_order, turned_to_fit
 from vision.registration.pose_ambiguity import patches_seen_again, with_look_alikes
-from vision.registration.pose_refinement import FLOOR_PX, LEAST, follow_print, spread_over
+from vision.registration.pose_refinement import FLOOR_PX, LEAST_PATCHES, follow_print, spread_over
 from vision.registration.print_map import Picture, PrintMap
 from vision.registration.registrar import Registrar, checked_picture, corner_shift
-from vision.registration.tile_frame import FEWEST, Tiles, locate_tiles, tile_places
+from vision.registration.tile_frame import FEWEST_TILES, Tiles, locate_tiles, tile_places
 from vision.registration.whole_board import RIM, TABLE, WholeBoard
 
 # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 EDGE_BIAS = 0.15
-POOR_PX = 2.0  # at 1640 wide: so far off sides or lines never leave a board
+POOR_FIT_PX = 2.0  # at 1640 wide: so far off sides or lines never leave a board
 # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
-PUT_TOGETHER, BLURRED = 2, 0.5
+PUT_TOGETHER, BLURRED_PICTURE = 2, 0.5
 
 
 def fit_registrar(
@@ -266,7 +265,7 @@ def find_frames(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap | None, Tile
     order = sorted(range(len(photos.pictures)), key=lambda n: n != photos.barest)
     pictures, poses = ([each[n] for n in order] for each in (photos.pictures, photos.poses))
     lasting = patches_seen_again(printed, pictures, poses)
-    if lasting.sum() >= 2 * LEAST:
+    if lasting.sum() >= 2 * LEAST_PATCHES:
         printed = msgspec.structs.replace(printed, spots=printed.spots[lasting])
     return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
 
@@ -287,7 +286,7 @@ def frames_bared(
             corner_shift(plan, *each) / max(each[0].size) for each in zip(last.poses, again.poses)
         )
         last, printed, tiles = again, better, loose
-        if apart * 1640 < BLURRED:
+        if apart * 1640 < BLURRED_PICTURE:
             break
     return last, printed, tiles
 
@@ -296,7 +295,7 @@ def poorly_known(plan: Plan, bundle: Bundle) -> bool:
     """Whether little but fingers says where the board lies on its map, as on a patterned cloth,
     which has no sides that are its"""
     return any(
-        bundle.uncertainty(n, spread_over(plan)) > POOR_PX * max(sight.size) / 1640
+        bundle.uncertainty(n, spread_over(plan)) > POOR_FIT_PX * max(sight.size) / 1640
         for n, sight in enumerate(bundle.sights)
     )
 
@@ -335,9 +334,9 @@ def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> 
     """What cards and fingers say, None for neither"""
     found = find_cards(picture.level(0)) if markers else {}
     taps = np.asarray(corners, float) if corners is not None else None
-    if len(found) < CARDS_ENOUGH and taps is None:
+    if len(found) < ENOUGH_CARDS and taps is None:
         return None
-    return PhotoSight(picture.size, found if len(found) >= CARDS_ENOUGH else {}, None, taps)
+    return PhotoSight(picture.size, found if len(found) >= ENOUGH_CARDS else {}, None, taps)
 
 
 def rough_bundle(plan: Plan, sights: list[PhotoSight]) -> Bundle:
@@ -443,7 +442,9 @@ def tiled_photos(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int
     """Numbers of the photos with enough tiles for a frame"""
     places = tile_places(plan)
     return [
-        n for n, layout in enumerate(layouts) if sum(bool(layout.get(s)) for s in places) >= FEWEST
+        n
+        for n, layout in enumerate(layouts)
+        if sum(bool(layout.get(s)) for s in places) >= FEWEST_TILES
     ]
 
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from calibration.survey.bundle_adjustment import CARD_MM, LIMBER, TAP_PX, Bundle
-from calibration.survey.tapped_corners import EDGE_REACH, TAP_REACH
+from calibration.survey.tapped_corners import TAP_REACH, TAPPED_REACH
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import site_spacing
 from vision.plan import Plan
@@ -33,7 +33,7 @@ CLASH_MM = 1.0
 LINED = 0.05
 NEARER = 3  # times that lines are looked for, each time from where the last had them
 NEIGHBOUR = 0.6  # of a gap between lines that a corner may be tapped off
-FRAME = 4  # times that, at most, a line runs within or without all sides
+MOST_FRAME = 4  # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2  # sides of a board that may be taken for another line
 SHOWN = 3  # sides that show how a lens bends: a picture that ends along them has fewer
 # mm that a rim stands above the squares at most; steps in which it is told
@@ -44,9 +44,11 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
     """Finds the board's sides in every photo and solves again: twice, the second time nearer. A
     third time for boards that fingers showed: what was taken for a side may be a line printed along
     it, now that the others are right"""
-    for limit, loose in ((EDGE_REACH - 2, 1.0), (EDGE_REACH // 3, 1.0), (EDGE_REACH // 2, 2.0))[
-        : 3 if not bundle.cards else 2
-    ]:
+    for limit, loose in (
+        (TAPPED_REACH - 2, 1.0),
+        (TAPPED_REACH // 3, 1.0),
+        (TAPPED_REACH // 2, 2.0),
+    )[: 3 if not bundle.cards else 2]:
         for n, (sight, image) in enumerate(zip(bundle.sights, images)):
             scale = max(sight.size) / 1640
             pose = bundle.pose(n)
@@ -55,7 +57,7 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
                 image,
                 pose,
                 bundle.corners,
-                round(EDGE_REACH * scale),
+                round(TAPPED_REACH * scale),
                 round(limit * scale),
                 loose * sd,
             )
@@ -147,7 +149,7 @@ def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
     bent = [
         len(
             shown_sides(
-                image, bundle.pose(n), plan.corners, round(EDGE_REACH * max(sight.size) / 1640)
+                image, bundle.pose(n), plan.corners, round(TAPPED_REACH * max(sight.size) / 1640)
             )
         )
         < SHOWN
@@ -267,6 +269,6 @@ def agreeing_sides(
     framed = (
         len(far) > MOST_ASTRAY
         and np.ptp(list(mean.values())) < 1.5 * clash
-        and max(map(abs, mean.values())) < FRAME * clash
+        and max(map(abs, mean.values())) < MOST_FRAME * clash
     )
     return sides.only(agree), 0 if framed else sum(far.values())

@@ -27,21 +27,21 @@ from vision.registration.board_outline import poses_by_outline, refine_by_sides
 from vision.registration.printed_lines import Line, middle_lines, site_lines
 
 # how far from the taps the board's sides are looked for, pixels at 1640 wide
-EDGE_REACH, ASTRAY_REACH = 20, 50
+TAPPED_REACH, ASTRAY_REACH = 20, 50
 OUTLINE_REACH = 16  # the same from an outline
 TAP_REACH = 12  # as far off is what fingers are
 # squared, in ASTRAY_REACH: from there on it no longer matters how far off a corner was tapped
 FARTHEST = 4.0
 OTHER_CORNERS = 0.7  # how much less likely it is that the playing field was tapped than the board
 MARGIN_MM = 2.0  # it is another rectangle if so much smaller
-PLAINER = 1.2  # by so much a place must be plainer than where fingers tapped
-SAME = 3.0  # places nearer to each other are one, pixels at 1640 wide
+PLAINER_THAN_TAPPED = 1.2  # by so much a place must be plainer than where fingers tapped
+SAME_PLACE_PX = 3.0  # places nearer to each other are one, pixels at 1640 wide
 NEAR_LINE = 6  # pixels at 1640 wide: a line is seen as near as that
 
 INNER = np.linspace(-0.25, 0.25, 5)  # of a site, where it is looked at
-FEWEST = 6  # sites with pieces, and without, that tell anything
+FEWEST_SITES = 6  # sites with pieces, and without, that tell anything
 # in terms of what chance does: how well one way must agree, and how much better than as tapped
-PLAIN, AHEAD = 4.0, 3.0
+PLAIN_TIMES, AHEAD = 4.0, 3.0
 
 
 def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
@@ -67,7 +67,8 @@ def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) ->
     )
     for pose in possible_poses(plan, lens, image, taps, tapped_at):
         if any(
-            np.abs(pose.to_px(plan.corners) - other.to_px(plan.corners)).max() < SAME * scale
+            np.abs(pose.to_px(plan.corners) - other.to_px(plan.corners)).max()
+            < SAME_PLACE_PX * scale
             for _, _, other in found
         ):
             continue
@@ -81,7 +82,7 @@ def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) ->
             plain = np.sqrt(plain) * stand_out(plan, smooth, pose, lines)
         found.append((plain * likely_taps(pose, taps, tapped_at, ASTRAY_REACH * scale), off, pose))
     best = max((f for f in found if f[1] > TAP_REACH), key=lambda f: f[0], default=None)
-    if best is None or best[0] < PLAINER * max(
+    if best is None or best[0] < PLAINER_THAN_TAPPED * max(
         (plain for plain, off, _ in found if off <= TAP_REACH), default=0.0
     ):
         return None
@@ -123,7 +124,7 @@ def possible_poses(
                 start,
                 *(
                     refine_by_sides(plan, each, image, start, reach * scale)
-                    for reach in (EDGE_REACH, ASTRAY_REACH)
+                    for reach in (TAPPED_REACH, ASTRAY_REACH)
                 ),
             ]
     start = out[0]
@@ -198,7 +199,7 @@ def turns_by_pieces(
     seen, said = [], []
     for n, layout in enumerate(layouts):
         laid = {s: tuple(layout.get(s, ())) != tuple(layouts[bare].get(s, ())) for s in plan.sites}
-        if n != bare and min(sum(laid.values()), len(laid) - sum(laid.values())) >= FEWEST:
+        if n != bare and min(sum(laid.values()), len(laid) - sum(laid.values())) >= FEWEST_SITES:
             seen.append(
                 unit_ranks(site_changes(plan, images[bare], poses[bare], images[n], poses[n]))
             )
@@ -208,7 +209,9 @@ def turns_by_pieces(
     step = 1 if is_square(plan) else 2
     clear = [layout_agreement(seen, said, turned_numbers(plan, k)) for k in range(0, 4, step)]
     best = int(np.argmax(clear))
-    plain = clear[best] > PLAIN and clear[best] - clear[0] > AHEAD and clear[0] < clear[best] / 2
+    plain = (
+        clear[best] > PLAIN_TIMES and clear[best] - clear[0] > AHEAD and clear[0] < clear[best] / 2
+    )
     return best * step if plain else 0
 
 
@@ -253,7 +256,7 @@ def layout_agreement(seen: list[np.ndarray], said: list[np.ndarray], places: np.
     """How well what changed agrees with what is said to lie there, by how many times what chance
     does"""
     mine = places >= 0
-    if mine.sum() < 2 * FEWEST:
+    if mine.sum() < 2 * FEWEST_SITES:
         return 0.0
     total = 0.0
     for each, laid in zip(seen, said):

@@ -10,17 +10,17 @@ import numpy as np
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.plan import Plan
-from vision.registration.printed_lines import FEWEST, Line, each_way, middle_lines, site_lines
+from vision.registration.printed_lines import FEWEST_LINES, Line, each_way, middle_lines, site_lines
 
-GAP = 24  # pixels from line to line in the view from above in which they are looked for
+GAP_PX = 24  # pixels from line to line in the view from above in which they are looked for
 EVEN = 0.1  # of a gap by which lines may be unevenly spaced
-AROUND = 1.5  # gaps that are looked at round the field
+GAPS_AROUND = 1.5  # gaps that are looked at round the field
 OFF = 0.3  # of a gap that corners are thought to be tapped off, as a standard deviation
 BLURS = 0.16, 0.08, 0.04  # of a gap by which lines are blurred, from coarse to fine
 # places drawn at first, those followed, and how many are tried about each in a round
-STARTS, KEPT, TRIES = 400, 6, 60
-ROUNDS = 14  # of each blur
-PLACES = 150  # looked at on all the lines of one way, and as many between them
+STARTS, GRIDS_KEPT, TRIES = 400, 6, 60
+BLUR_ROUNDS = 14  # of each blur
+PLACES_LOOKED_AT = 150  # looked at on all the lines of one way, and as many between them
 STEADY = 3.0  # times what is usual that a single place on a line may count at most
 
 
@@ -54,7 +54,7 @@ def even_lattice(lines: list[Line], ends: np.ndarray) -> Lattice | None:
     at = []
     for axis, those in enumerate(each_way(lines)):
         mine = np.array(sorted(a[axis] for a, _ in those))
-        if len(mine) < FEWEST:
+        if len(mine) < FEWEST_LINES:
             return None
         low, high, gap = ends[:, axis].min(), ends[:, axis].max(), np.median(np.diff(mine))
         mine = np.concatenate(
@@ -84,12 +84,12 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
     @staticmethod
     def of(lattice: Lattice, image: np.ndarray, pose: Pose) -> FromAbove:
         """image: (h, w, 3) uint8"""
-        rim = round(AROUND * GAP)
+        rim = round(GAPS_AROUND * GAP_PX)
         lines = np.array([len(a) - 1 for a in lattice.at])
-        w, h = lines * GAP + 2 * rim
+        w, h = lines * GAP_PX + 2 * rim
         grid = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1).reshape(-1, 2)
         at = (
-            pose.to_px((grid - rim) / GAP * lattice.gap + lattice.field[0])
+            pose.to_px((grid - rim) / GAP_PX * lattice.gap + lattice.field[0])
             .reshape(h, w, 2)
             .astype(np.float32)
         )
@@ -101,21 +101,25 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
             cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_REPLICATE,
         )
-        flat = (lattice.field - lattice.field[0]) / lattice.gap * GAP + rim
+        flat = (lattice.field - lattice.field[0]) / lattice.gap * GAP_PX + rim
         changes = [line_strength(seen, axis) for axis in (0, 1)]
         blurred = {
-            blur: [cv2.GaussianBlur(change, (0, 0), blur * GAP) for change in changes]
+            blur: [cv2.GaussianBlur(change, (0, 0), blur * GAP_PX) for change in changes]
             for blur in BLURS
         }
         return FromAbove(lattice, pose, blurred, flat)
 
     def here(self, px: np.ndarray) -> np.ndarray:
         """(N, 2) pixels of the photo -> of this view"""
-        return (self.pose.to_mm(px) - self.lattice.field[0]) / self.lattice.gap * GAP + self.flat[0]
+        return (
+            self.pose.to_mm(px) - self.lattice.field[0]
+        ) / self.lattice.gap * GAP_PX + self.flat[0]
 
     def there(self, at: np.ndarray) -> np.ndarray:
         """The way back"""
-        return self.pose.to_px((at - self.flat[0]) / GAP * self.lattice.gap + self.lattice.field[0])
+        return self.pose.to_px(
+            (at - self.flat[0]) / GAP_PX * self.lattice.gap + self.lattice.field[0]
+        )
 
     def plain_at(self, pose: Pose) -> float:
         """The same as plain() of where a pose of the same photo has them"""
@@ -132,11 +136,11 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
             n, across = len(self.lattice.at[axis]) - 1, len(self.lattice.at[1 - axis]) - 1
             k, t = (
                 np.arange(-2, 2 * n + 3)[:, None] / 2,
-                np.linspace(0, across, PLACES // (n + 1) + 2)[None, 1:-1],
+                np.linspace(0, across, PLACES_LOOKED_AT // (n + 1) + 2)[None, 1:-1],
             )
             grid = (
                 np.stack(np.broadcast_arrays(*((k, t) if axis == 0 else (t, k))), -1).reshape(-1, 2)
-                * GAP
+                * GAP_PX
                 + self.flat[0]
             )
             seen = np.concatenate([grid, np.ones((len(grid), 1))], 1).astype(
@@ -165,11 +169,11 @@ def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
         much it counts where taps are"""
 
         def score(corners: np.ndarray) -> np.ndarray:
-            far = np.square((corners - tapped) / (OFF * GAP)).sum(2).mean(1)
+            far = np.square((corners - tapped) / (OFF * GAP_PX)).sum(2).mean(1)
             return view.plain(corners, blur) * np.exp(-0.5 * near * far)
 
-        top, step = score(best), 2 * blur * GAP
-        for _ in range(ROUNDS if len(best) <= KEPT else 0):
+        top, step = score(best), 2 * blur * GAP_PX
+        for _ in range(BLUR_ROUNDS if len(best) <= GRIDS_KEPT else 0):
             tried = best[:, None] + rng.normal(0, step, (len(best), TRIES, 4, 2)) * (
                 rng.random((len(best), TRIES, 4, 1)) < 0.6
             )
@@ -179,10 +183,12 @@ def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
             )
             top = np.maximum(new.max(1), top)
             step *= 0.8
-        order = np.argsort(-top)[:KEPT]
+        order = np.argsort(-top)[:GRIDS_KEPT]
         return best[order], top[order]
 
-    best = tapped + np.concatenate([np.zeros((1, 4, 2)), rng.normal(0, OFF * GAP, (STARTS, 4, 2))])
+    best = tapped + np.concatenate(
+        [np.zeros((1, 4, 2)), rng.normal(0, OFF * GAP_PX, (STARTS, 4, 2))]
+    )
     for blur in (BLURS[0], *BLURS):
         best, top = better(best, blur, 0.25)
     return view.there(better(best[:1], BLURS[-1], 0.0)[0][0]), float(top[0])
@@ -192,7 +198,7 @@ def line_strength(view: np.ndarray, axis: int) -> np.ndarray:
     """(h, w) how much colours change across lines of one way, whatever the light: next to what is
     usual round about, capped"""
     change = np.abs(cv2.Sobel(view, cv2.CV_32F, 1 - axis, axis, ksize=3)).sum(2)
-    usual = cv2.GaussianBlur(change, (0, 0), 1.5 * GAP) + 1.0
+    usual = cv2.GaussianBlur(change, (0, 0), 1.5 * GAP_PX) + 1.0
     return np.minimum(change / usual, STEADY)
 
 

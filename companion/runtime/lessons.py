@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.learning import DOUBTED, KEPT, keep
+from calibration.learning import DOUBTED, VIEWS_KEPT, keep
 from calibration.workers import free_mb
 from companion.explain.verdict import MOVED, SAME, Verdict
 from companion.table.table import Table
@@ -61,7 +61,7 @@ class Lessons:
             learn_beside(self.folder)
 
     def _keep(self, says: float, image: np.ndarray, layout: Layout) -> None:
-        least = min(self.kept, key=self.kept.__getitem__) if len(self.kept) == KEPT else None
+        least = min(self.kept, key=self.kept.__getitem__) if len(self.kept) == VIEWS_KEPT else None
         if least is not None and says <= self.kept[least]:
             return
         try:

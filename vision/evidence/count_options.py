@@ -15,7 +15,7 @@ RAREST = 1e-4  # of a site's contents: what is less probable is not followed up
 WIDTH = 24  # contents followed up at a time
 
 
-UNSEEN = 0.002  # how likely a piece lies on a site and was not seen at all
+UNSEEN_CHANCE = 0.002  # how likely a piece lies on a site and was not seen at all
 
 
 Option = dict[str, float]
@@ -42,7 +42,7 @@ def count_distributions(
     found: Sequence[Option], kinds: Iterable[str] = ()
 ) -> dict[str, tuple[float, ...]]:
     """kind -> log-probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
-    unseen = np.array([1.0, UNSEEN, UNSEEN**2])
+    unseen = np.array([1.0, UNSEEN_CHANCE, UNSEEN_CHANCE**2])
     unseen /= unseen.sum()
     tables: dict[str, np.ndarray] = {}
     for choice in found:

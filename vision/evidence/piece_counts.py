@@ -14,8 +14,8 @@ from vision.plan import Plan
 
 # probability, for each piece of a kind, that the box holds one more than the plan says
 SPARE = 2e-3
-LEAST = 1e-5  # chance of a kind on a site below which it is left as it is
-LIKELY = 1e-3  # chance of a kind on a site below which the site does not matter to the others
+NEGLIGIBLE = 1e-5  # chance of a kind on a site below which it is left as it is
+MATTERS = 1e-3  # chance of a kind on a site below which the site does not matter to the others
 TILTS = np.linspace(0.5, 14, 10)[:, None]  # how steeply to bound the chance that there are too many
 
 Sites = Mapping[str, SiteEvidence]
@@ -65,7 +65,7 @@ def kind_options(plan: Plan, sites: Sites) -> dict[str, KindOptions]:
     """kind -> the options it lies in, for every kind that the plan counts and of which there may
     seem to be more"""
     least, found, counted = (
-        math.log(LEAST),
+        math.log(NEGLIGIBLE),
         {},
         {kind for kind, piece in plan.pieces.items() if piece.count > 0},
     )
@@ -86,13 +86,13 @@ def may_exceed(numbers: np.ndarray, count: int) -> bool:
     """Whether more than `count` pieces can lie on sites with these chances (n, m) of 0, 1, 2 ... (a
     Chernoff bound)"""
     tilted = np.log(np.exp(TILTS * np.arange(numbers.shape[1])) @ numbers.T).sum(1)
-    return bool((tilted - TILTS[:, 0] * (count + 1)).min() > math.log(LEAST / 10))
+    return bool((tilted - TILTS[:, 0] * (count + 1)).min() > math.log(NEGLIGIBLE / 10))
 
 
 def factors_of(numbers: np.ndarray, count: int) -> np.ndarray:
     """(n, m): how likely the other sites leave room for 0, 1, 2 ... here, given each site's chances
     (n, m) of so many"""
-    some = np.flatnonzero(numbers[:, 0] < 1 - LIKELY)
+    some = np.flatnonzero(numbers[:, 0] < 1 - MATTERS)
     n, m = len(some), numbers.shape[1]
     most = n * (m - 1)
     before = np.zeros((n + 1, most + 1))  # chances of so many on the first sites

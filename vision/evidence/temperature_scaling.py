@@ -22,9 +22,9 @@ HEATS = 1.1 ** np.arange(-2, 13)
 DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.016, 0.064, 0.25)
 # that is kept: who reads unseen photos has learnt from fewer than who is played with
 MOST_DOUBT = 0.004
-USUAL = 20.0  # sites that a reader is taken to have read as it says before any was checked
+PRIOR_SITES = 20.0  # sites that a reader is taken to have read as it says before any was checked
 OTHERS = 10  # contents that share the doubt
-LEAST = 1e-4  # probability that anything may have at least
+LEAST_CHANCE = 1e-4  # probability that anything may have at least
 
 
 class TemperatureScaling(msgspec.Struct, frozen=True):
@@ -97,8 +97,8 @@ def fit_temperature(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> Tempe
         lost = 0.0
         for e, want, reads in seen:
             p = sum(math.exp(p) for c, p in t.applied(e).options if contents_match(c, want, reads))
-            lost -= math.log(max(p, t.doubt / OTHERS, LEAST))
-        return lost + USUAL * (math.log(t.heat) ** 2 + t.doubt)
+            lost -= math.log(max(p, t.doubt / OTHERS, LEAST_CHANCE))
+        return lost + PRIOR_SITES * (math.log(t.heat) ** 2 + t.doubt)
 
     best = min((TemperatureScaling(float(h), d) for h in HEATS for d in DOUBTS), key=cost)
     return TemperatureScaling(best.heat, min(best.doubt, MOST_DOUBT))

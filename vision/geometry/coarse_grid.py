@@ -1,4 +1,4 @@
-"""What changes gently over a picture, worked out at every so manieth pixel and filled in
+"""What changes gently over a picture, worked out at the nodes of a coarse grid and filled in
 between."""
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from vision.plan import Plan, Site
 
 STANDS = 1.2  # times its width that a thing is high which stands
 FILLS = 0.7  # of the shorter side of a site that a card lying on it takes at least
-MANY = 75  # per cent of the things seen, of which some must be so
+SEEN_PERCENTILE = 75  # per cent of the things seen, of which some must be so
 
 
 def seen_size(contents: Contents, plan: Plan) -> tuple[tuple[float, float], bool]:
@@ -45,7 +45,9 @@ def stands_upright(plan: Plan) -> bool:
     """Whether this is a game of things, one on each site, that often stand higher than wide"""
     if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
         return False
-    return bool(np.percentile([p.height / max(p.footprint) for p in plan.piece], MANY) > STANDS)
+    return bool(
+        np.percentile([p.height / max(p.footprint) for p in plan.piece], SEEN_PERCENTILE) > STANDS
+    )
 
 
 def lies_below(plan: Plan, site: Site, kind: str) -> bool:

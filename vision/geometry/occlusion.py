@@ -17,7 +17,7 @@ from vision.plan import Plan, Site
 
 LOOSELY = 0.5  # of a place that pieces may take and most of it be seen in one photo or another
 
-BESIDE = 0.1  # of its site's side that a piece may lie beside where it should
+LAID_ASIDE = 0.1  # of its site's side that a piece may lie beside where it should
 
 
 def occupied_sites(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
@@ -48,7 +48,7 @@ def hidden_mask(
             half = max((max(plan.pieces[k].footprint) for k in contents if k != "?"), default=0) / 2
             outlines.append(place.centre + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]))
         if place.reads == "pile" or not lie_loose(plan, place, contents):
-            beside = BESIDE * float(outline_size(place).max())
+            beside = LAID_ASIDE * float(outline_size(place).max())
         steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1
         for high in np.linspace(0, height, steps):
             for o in outlines:

@@ -14,7 +14,7 @@ from vision.plan import Plan, Site
 
 GROUND = 40  # places a side at which it is known whose they are
 HAND = 4.0  # mm off that hands lay a piece where nothing guides them
-BORDER = 2.0  # mm over its border at which a site has lost its claim, one standard deviation
+BORDER_SD_MM = 2.0  # mm over its border at which a site has lost its claim, one standard deviation
 
 
 class SizeGroup(msgspec.Struct, frozen=True, eq=False):
@@ -183,8 +183,10 @@ class Grounds(msgspec.Struct, frozen=True, eq=False):
                 for i in near
                 if piles[i].id not in members
             ]
-            mine = np.exp(-0.5 * (np.minimum(own, 0) / BORDER) ** 2) + 1e-6
-            total = mine + sum(np.exp(-0.5 * (np.minimum(o, 0) / BORDER) ** 2) for o in others)
+            mine = np.exp(-0.5 * (np.minimum(own, 0) / BORDER_SD_MM) ** 2) + 1e-6
+            total = mine + sum(
+                np.exp(-0.5 * (np.minimum(o, 0) / BORDER_SD_MM) ** 2) for o in others
+            )
             maps.append(np.stack([own, mine / total], -1).reshape(GROUND, GROUND, 2))
         return cls(np.array(maps, np.float32), half)
 

@@ -11,7 +11,7 @@ import numpy as np
 from vision.geometry.pose import Pose
 
 # points a side whose pixels are computed exactly; between them the lens is as good as a parabola
-EDGE = 3
+EXACT_POINTS = 3
 
 
 def scale_at(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
@@ -87,12 +87,12 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
     def basis(self) -> np.ndarray:
         """(EDGE^2, side^2) float32: weights of the exact points at each window pixel"""
         t = (np.arange(self.side) + 0.5) / self.side * 2 - 1
-        nodes = np.linspace(-1, 1, EDGE)
+        nodes = np.linspace(-1, 1, EXACT_POINTS)
         line = np.stack(
             [np.prod([(t - m) / (n - m) for m in nodes if m != n], axis=0) for n in nodes], 1
         )
         return np.ascontiguousarray(
-            np.einsum("ya,xb->abyx", line, line).reshape(EDGE**2, self.side**2), np.float32
+            np.einsum("ya,xb->abyx", line, line).reshape(EXACT_POINTS**2, self.side**2), np.float32
         )
 
     def cut(
@@ -114,7 +114,7 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
     ) -> tuple[np.ndarray, np.ndarray]:
         """(the level of the pyramid that these windows are cut from, (n, 2, EDGE^2) float32: x and
         y of their exact points there)"""
-        nodes = np.linspace(-self.half, self.half, EDGE)
+        nodes = np.linspace(-self.half, self.half, EXACT_POINTS)
         grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
         points = self.centres[which][:, None] + grid
         px = pose.to_px(points.reshape(-1, 2), height)
@@ -125,5 +125,7 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
             ),
             0,
         )
-        px = ((px + 0.5) / 2**level - 0.5).reshape(len(which), EDGE**2, 2).transpose(0, 2, 1)
+        px = (
+            ((px + 0.5) / 2**level - 0.5).reshape(len(which), EXACT_POINTS**2, 2).transpose(0, 2, 1)
+        )
         return pyramid.level(level), np.ascontiguousarray(px, np.float32)

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-FOLDER = Path(__file__).parent
-LIBRARY = FOLDER / "built.so"
+SOURCES = Path(__file__).parent
+LIBRARY = SOURCES / "built.so"
 WAY = "NILOMETER_KERNELS"  # set to "numpy": none is used
 ARRAYS = {
     "B": np.dtype(np.uint8),
@@ -45,7 +45,7 @@ def load_library(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
         return None, f"{WAY} is set to numpy"
     if not path.is_file():
         return None, "not compiled; with a C compiler make install does that"
-    sources = sorted(p for p in FOLDER.iterdir() if p.suffix in (".c", ".h"))
+    sources = sorted(p for p in SOURCES.iterdir() if p.suffix in (".c", ".h"))
     wanted = hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:16]
     try:
         library = ctypes.CDLL(str(path))

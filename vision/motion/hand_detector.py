@@ -12,7 +12,7 @@ import numpy as np
 from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.site_groups import outline_mask
-from vision.photometry.small_picture import WIDE, View
+from vision.photometry.small_picture import SMALL_PX, View
 from vision.plan import Plan
 
 # grey levels that no change of light explains; that are more than noise, at the least
@@ -20,15 +20,15 @@ STRONG, WEAK = 26.0, 12.0
 NOISES = 5.0  # ... and this many times what pictures differ by anyway
 GAIN = (0.45, 2.0)  # how much darker a shadow, how much brighter a lamp makes things
 # share of what lies beside the sites that must be strongly other where an arm crosses it
-PLAIN = 0.015
+ARM_SHARE = 0.015
 ARM_MM = 18.0  # an arm, and a finger held to the board, are at least so wide
 # pixels either side of an edge between which it shows how sharp that is; that many of it tell
-EDGE, FEW = 2, 20
+EDGE_REACH, FEWEST_EDGE_PIXELS = 2, 20
 # of how much a thing is other: by so much it differs from what is beside it, at half of its edge at
 # least
 SHARP = 0.25
 # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
-BESIDE, BENDS, ROUNDS = 21, 3, 8
+GLOW_REACH, GLOW_DEGREE, GLOW_ROUNDS = 21, 3, 8
 THREE = np.ones((3, 3), np.uint8)
 
 
@@ -48,7 +48,7 @@ def reproject_view(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     taken as flat)"""
     w, h = pose.size
     if pose.size == view.pose.size and np.allclose(
-        pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1
+        pose.to_px(PROBES), view.pose.to_px(PROBES), atol=0.1
     ):
         return view.small, np.ones((h, w), bool)
     few = grid_nodes((h, w), 8)
@@ -60,7 +60,7 @@ def reproject_view(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     return cv2.remap(view.small, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), known
 
 
-FRAME = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
+PROBES = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
 
 
 def match_lighting(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -100,7 +100,7 @@ def find_differences(
     # sums along short axes take long
     b = cv2.split(cv2.GaussianBlur(match_lighting(before, now, known), (0, 0), 1.2))
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
-    size = (WIDE // 24 | 1,) * 2
+    size = (SMALL_PX // 24 | 1,) * 2
     up, down = (cv2.blur(sum(p * q for p, q in zip(b, c)), size) for c in (n, b))
     gain = np.clip(up / np.maximum(down, 1), *GAIN)
     apart = reduce(cv2.max, map(cv2.absdiff, n, b))
@@ -121,12 +121,15 @@ def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) ->
     nothing that lies or is held there. board: where it is; width: pixels, and what hangs on it
     narrower than that is a piece"""
     wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, round_element(width))
-    near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
+    near = np.ones((2 * EDGE_REACH + 1,) * 2, np.uint8)
     inside = cv2.erode(board.astype(np.uint8), near) > 0
     # none where a piece ends
     edge = (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside
     step = cv2.dilate(lit, near) - cv2.erode(lit, near)
-    return bool(edge.sum() >= FEW and np.median(step[edge]) < SHARP * np.median(lit[part & inside]))
+    return bool(
+        edge.sum() >= FEWEST_EDGE_PIXELS
+        and np.median(step[edge]) < SHARP * np.median(lit[part & inside])
+    )
 
 
 def glow_levels(
@@ -134,18 +137,25 @@ def glow_levels(
 ) -> np.ndarray:
     """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth
     whatever else lies in it"""
-    near = (cv2.dilate(part.astype(np.uint8), np.ones((BESIDE, BESIDE), np.uint8)) > 0) & known
+    near = (
+        cv2.dilate(part.astype(np.uint8), np.ones((GLOW_REACH, GLOW_REACH), np.uint8)) > 0
+    ) & known
     y, x = np.nonzero(near)
     places = [2 * (v - v.min()) / max(np.ptp(v), 1) - 1 for v in (x, y)]
     terms = np.stack(
-        [places[0] ** i * places[1] ** j for i in range(BENDS + 1) for j in range(BENDS + 1 - i)], 1
+        [
+            places[0] ** i * places[1] ** j
+            for i in range(GLOW_DEGREE + 1)
+            for j in range(GLOW_DEGREE + 1 - i)
+        ],
+        1,
     )
     out = np.zeros(before.shape, np.float32)
     for c in range(3):
         more = now[y, x, c].astype(float) - before[y, x, c]
         use = np.flatnonzero(now[y, x, c] < 250)[::3]
         weight = np.ones(len(use))
-        for _ in range(ROUNDS if len(use) else 0):
+        for _ in range(GLOW_ROUNDS if len(use) else 0):
             A = terms[use] * weight[:, None]
             fit = np.linalg.solve(A.T @ terms[use] + 1e-3 * np.eye(terms.shape[1]), A.T @ more[use])
             weight = 1 / (1 + ((more[use] - terms[use] @ fit) / WEAK) ** 2)
@@ -206,7 +216,7 @@ def find_arms(
         if (over & strong).sum() < max(0.3 * over.sum(), wide**2):
             continue
         way = part & beside  # an arm shows there too; light beside a full board's pieces does not
-        if way.sum() < wide**2 or (way & strong).sum() >= PLAIN * way.sum():
+        if way.sum() < wide**2 or (way & strong).sum() >= ARM_SHARE * way.sum():
             out.append(part)
     return out
 

@@ -16,9 +16,9 @@ from vision.plan import Plan
 from vision.storage.opencv_compat import to_grey
 
 BLOCK = 8  # side of a block, pixels of the small picture
-LONGEST = 480  # longer side of the small picture at most
-SURE = 3.0  # so many times its usual restlessness, a block has changed
-LEAST = 1.5  # steps of the logarithmic scale: what no block counts as changed below
+WATCHED_PX = 480  # longer side of the small picture at most
+SURELY_CHANGED = 3.0  # so many times its usual restlessness, a block has changed
+LEAST_CHANGE = 1.5  # steps of the logarithmic scale: what no block counts as changed below
 REST = 0.35  # seconds without movement until the table counts as still ...
 SLACK = 0.01  # ... a little less where a camera's picture comes so much too soon
 # seconds between two pictures from which it is learnt how restless the table is: five a second,
@@ -27,12 +27,12 @@ BEAT = 0.18
 # seconds after which another picture is of use while something moves or has just come to rest
 HURRY = 0.1
 SOON = 0.08  # seconds without movement from which it is told what will be seen if that is all
-DARK = 14.0  # grey levels of the brightest parts below which nothing can be told
+DARK_PICTURE = 14.0  # grey levels of the brightest parts below which nothing can be told
 FEATURELESS = 0.25  # of the settled view's detail: covered; twice that: blurred
 SHAKEN = 0.5  # of the blocks with detail: so many change only when the camera or the board moves
 
 # light multiplies; on this scale it adds
-STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(np.int16)
+LOG_STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(np.int16)
 Planes = tuple[np.ndarray, ...]
 
 
@@ -212,12 +212,12 @@ class Watcher:
         usual, moving = self._usual(), self._exceeds(change)
         # what goes on and on (a candle, a screen) becomes usual in the end
         rate = np.where(moving, 0.02, 0.1)
-        self._noise += rate * (np.minimum(change, 4 * usual + LEAST) - self._noise)
+        self._noise += rate * (np.minimum(change, 4 * usual + LEAST_CHANGE) - self._noise)
         return bool(moving.any())
 
     def _exceeds(self, change: np.ndarray) -> np.ndarray:
         """(planes, rows, columns) bool: blocks that differ by more than is usual"""
-        return change > SURE * self._usual() + LEAST
+        return change > SURELY_CHANGED * self._usual() + LEAST_CHANGE
 
     def _usual(self) -> np.ndarray:
         """(planes, rows, columns) how restless each block is; none much less than the others"""
@@ -276,21 +276,21 @@ class Watcher:
 def shrink_picture(image: np.ndarray) -> np.ndarray:
     """A small grey picture, (h, w) uint8; of colours only the green, which a strided view gives for
     nothing"""
-    while max(image.shape[:2]) > 2 * LONGEST:
+    while max(image.shape[:2]) > 2 * WATCHED_PX:
         image = image[::2, ::2]
     small = (
         np.ascontiguousarray(image[..., 1])
         if image.ndim == 3 and image.shape[2] > 1
         else to_grey(image)
     )
-    if max(small.shape) > LONGEST:
+    if max(small.shape) > WATCHED_PX:
         small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     return small[: small.shape[0] // BLOCK * BLOCK, : small.shape[1] // BLOCK * BLOCK]
 
 
 def is_dark_view(small: np.ndarray) -> bool:
     """Whether even the brightest part shows nothing"""
-    return bool(np.percentile(small[::4, ::4], 95) < DARK)
+    return bool(np.percentile(small[::4, ::4], 95) < DARK_PICTURE)
 
 
 def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
@@ -298,7 +298,7 @@ def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
     against blue, half as
     large: a red piece in a green one's place need be neither lighter nor darker."""
     if image.ndim == 2 or image.shape[2] < 3:
-        return (STEPS[small],)
+        return (LOG_STEPS[small],)
     step = max(round(image.shape[0] / small.shape[0]), 1)
     part = image[: small.shape[0] * step : step, : small.shape[1] * step : step]
     red, blue = (
@@ -307,7 +307,7 @@ def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
         )
         for c in (2, 0)
     )
-    return STEPS[small], cv2.subtract(STEPS[red], STEPS[blue])
+    return LOG_STEPS[small], cv2.subtract(LOG_STEPS[red], LOG_STEPS[blue])
 
 
 def are_comparable(a: Planes, b: Planes) -> bool:

@@ -23,7 +23,7 @@ class CameraResponse(msgspec.Struct, frozen=True):
         return undo_chroma(apply_power(image, self.power), self.chroma)
 
 
-PLAIN = CameraResponse()
+NEUTRAL_RESPONSE = CameraResponse()
 
 
 def estimate_response(

@@ -18,7 +18,7 @@ MARGIN = 14.0  # mm of table kept around board and sites: tall pieces lean over 
 BRIGHT = 0.999  # share of a canvas that is no brighter than what counts as its brightest
 # grey levels that the average of a few pixels, most of them too bright, may be below that
 BLENDED = 8
-MOST_PIXELS = 1.9e6  # of a canvas: more than a camera of this class resolves
+MOST_CANVAS_PIXELS = 1.9e6  # of a canvas: more than a camera of this class resolves
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -42,7 +42,9 @@ class Frame(msgspec.Struct, frozen=True):
         for pose in poses:
             px = pose.to_px(middle + step)
             scales.append(np.linalg.norm(px[1:] - px[0], axis=1).mean() / 10)
-        scale = min(float(np.median(scales)) * 1.05, float(np.sqrt(MOST_PIXELS / np.prod(hi - lo))))
+        scale = min(
+            float(np.median(scales)) * 1.05, float(np.sqrt(MOST_CANVAS_PIXELS / np.prod(hi - lo)))
+        )
         w, h = np.ceil((hi - lo) * scale).astype(int)
         return cls(float(lo[0]), float(lo[1]), scale, int(w), int(h))
 

@@ -9,23 +9,22 @@ import numpy as np
 from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.pose import Pose
 from vision.photometry.canvas import Empty, Frame, channel_maximum, match_light
-from vision.photometry.room_light import CLIPPED, FLOOR, LOG, estimate_light
+from vision.photometry.room_light import CLIPPED, LIGHT_FLOOR, LOG_LEVELS, VIEW_STEP, estimate_light
 
 DEEP = 0.12  # log units by which a shadow is darker at least
 # of a shadow's depth by which one colour may be off the others: what fills it in is of another
 # colour
 TINTED = 0.4
 LARGE = 900.0  # mm² of a shadow that is worth lifting: what pieces cast is less
-WIDE = 12.0  # mm that it is wide
+LEAST_WIDTH_MM = 12.0  # mm that it is wide
 # of the variance of the board's print that may be left in a shadow on it: a dark card hides the
 # print
-SAME = 0.3
+PRINT_LEFT = 0.3
 # variance of log brightness that a print has at least, to tell a shadow from a card by
 PRINTED = 0.003
-AROUND = 6.0  # mm around that say whether what hides the board lies in the shadow too
-STEP = 2  # every so manieth pixel tells the light
+AROUND_SHADOW_MM = 6.0  # mm around that say whether what hides the board lies in the shadow too
 MESH = 16  # pixels between those where what is lifted is worked out
-EDGE = 0.6  # mm that its edge is wide, where that cannot be seen
+SOFT_EDGE_MM = 0.6  # mm that its edge is wide, where that cannot be seen
 EDGE_MM = 2.5  # mm either way of it in which that may be seen
 
 
@@ -34,11 +33,11 @@ def find_shadows(
 ) -> list[np.ndarray]:
     """Masks (h, w) bool, one a shadow, of a small view against the empty board's, both (h, w, 3)
     log; none as a rule"""
-    light = estimate_light(seen[::STEP, ::STEP], empty[::STEP, ::STEP], size)
+    light = estimate_light(seen[::VIEW_STEP, ::VIEW_STEP], empty[::VIEW_STEP, ::VIEW_STEP], size)
     off = light.within(seen) - empty
-    dark = shadow_candidates(off, channel_maximum(cv2.max(seen, empty)) < LOG[CLIPPED])
+    dark = shadow_candidates(off, channel_maximum(cv2.max(seen, empty)) < LOG_LEVELS[CLIPPED])
     mm = size[0] / empty.shape[1]
-    across = max(round(WIDE / mm), 1)
+    across = max(round(LEAST_WIDTH_MM / mm), 1)
     labels = cv2.connectedComponents(
         cv2.morphologyEx(dark.astype(np.uint8), cv2.MORPH_OPEN, np.ones((across, across)))
     )[1]
@@ -49,7 +48,7 @@ def find_shadows(
         if mine.sum() * mm**2 < LARGE or inner.sum() < 9:
             continue
         print_ = float(empty.mean(2)[inner].var())
-        if print_ > PRINTED and off.mean(2)[inner].var() < SAME * print_:
+        if print_ > PRINTED and off.mean(2)[inner].var() < PRINT_LEFT * print_:
             out.append(mine)
     return out
 
@@ -72,7 +71,7 @@ def remove_shadows(
     ground = cv2.resize(empty.canvas, (half.width, half.height), interpolation=cv2.INTER_AREA)
     seen = half.flatten(cv2.GaussianBlur(image, (0, 0), 0.8), half.maps(pose))
     light = np.log(match_light(half, seen, ground).over(half))
-    off = LOG[seen] + light - LOG[ground]
+    off = LOG_LEVELS[seen] + light - LOG_LEVELS[ground]
     dark, lit = (
         shadow_candidates(off, channel_maximum(seen) < CLIPPED),
         np.abs(off).max(2) < DEEP / 2,
@@ -94,7 +93,7 @@ def remove_shadows(
         depth = np.median(off[here], 0)
         here &= off.mean(2) < depth.mean() / 2
         votes = cv2.GaussianBlur(
-            here.astype(np.float32) - (lit | (near == 0)), (0, 0), AROUND * half.scale
+            here.astype(np.float32) - (lit | (near == 0)), (0, 0), AROUND_SHADOW_MM * half.scale
         )
         inside = np.where(here, 1, np.where(lit, 0, votes > 0)).astype(np.uint8) * near
         gain += shadow_share(cv2.medianBlur(inside, 5), off, depth, half.scale)[
@@ -108,7 +107,7 @@ def shadow_share(
 ) -> np.ndarray:
     """(h, w) 0..1: how much of a shadow lies on each pixel, `scale` a mm: inside, a mask, but in
     its edge as much as the board shows"""
-    soft = cv2.GaussianBlur(inside.astype(np.float32), (0, 0), EDGE * scale)
+    soft = cv2.GaussianBlur(inside.astype(np.float32), (0, 0), SOFT_EDGE_MM * scale)
     seen = (off.mean(2) / depth.mean()).clip(0, 1).astype(np.float32)
     board = np.abs(off - seen[..., None] * depth).max(2) < DEEP
     reach = np.ones((2 * round(EDGE_MM * scale) + 1,) * 2)
@@ -123,4 +122,4 @@ def subtract_canvas(image: np.ndarray, pose: Pose, frame: Frame, gain: np.ndarra
         frame.to_px(pose.to_mm(at.reshape(-1, 2))).reshape(at.shape), image.shape, MESH
     )
     factor = cv2.exp(-cv2.remap(gain, fine, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT))
-    return ((image + FLOOR) * factor - FLOOR).clip(0, 255).astype(np.uint8)
+    return ((image + LIGHT_FLOOR) * factor - LIGHT_FLOOR).clip(0, 255).astype(np.uint8)

@@ -18,7 +18,7 @@ from vision.photometry.room_light import (
     BURNT,
     CLIPPED,
     DARK,
-    LOG,
+    LOG_LEVELS,
     estimate_light,
     grey_levels,
     sampled_basis,
@@ -26,10 +26,10 @@ from vision.photometry.room_light import (
 )
 
 WHITE = 255.0  # what a picture in the reference light shows at most
-STEP = 16  # pixels between those where light is reckoned
+LIGHT_STEP = 16  # pixels between those where light is reckoned
 BRIGHTEST = 0.98  # of the board is no brighter lit than what there is room for above white
-EACH = 4000  # pixels that a part of the copy tells its colours by
-FINE = 0.08  # log units by which colours told apart differ, and by which one may be off
+PART_PIXELS = 4000  # pixels that a part of the copy tells its colours by
+COLOUR_STEP = 0.08  # log units by which colours told apart differ, and by which one may be off
 SHADED = 0.25  # log units by which something may be darker or brighter throughout
 # of paint, log, for which it is worked out once which colour shows them; white by far
 LEVELS = np.log(DARK) + np.arange(56) * 0.06
@@ -44,14 +44,14 @@ class CopyColours(msgspec.Struct, frozen=True, eq=False, dict=True):
     @classmethod
     def of(cls, parts: Iterable[np.ndarray]) -> CopyColours:
         """parts: (..., 3) opponent colours in the reference light, each of which counts as much"""
-        few = [p.reshape(-1, 3)[:: p.size // (3 * EACH) + 1] for p in parts if p.size]
+        few = [p.reshape(-1, 3)[:: p.size // (3 * PART_PIXELS) + 1] for p in parts if p.size]
         bins, at = np.unique(
-            np.round(from_opponent(np.concatenate(few)) / FINE).astype(int),
+            np.round(from_opponent(np.concatenate(few)) / COLOUR_STEP).astype(int),
             axis=0,
             return_inverse=True,
         )
         often = np.bincount(at.ravel(), np.concatenate([np.full(len(p), 1 / len(p)) for p in few]))
-        return cls((bins * FINE).astype(np.float32), np.log(often / len(few)))
+        return cls((bins * COLOUR_STEP).astype(np.float32), np.log(often / len(few)))
 
     def told(self, paint: np.ndarray, lost: np.ndarray) -> np.ndarray:
         """(N, 3) levels in the reference light with those that are lost, (N, 3) bool, by the
@@ -85,7 +85,11 @@ class CopyColours(msgspec.Struct, frozen=True, eq=False, dict=True):
         for i, (colour, often) in enumerate(zip(self.paint, self.often)):
             off = levels - colour[kept]
             more = off.mean(1)
-            now = np.square(off - more[:, None]).sum(1) / FINE**2 + np.square(more / SHADED) - often
+            now = (
+                np.square(off - more[:, None]).sum(1) / COLOUR_STEP**2
+                + np.square(more / SHADED)
+                - often
+            )
             best, cost = np.where(now < cost, i, best), np.minimum(now, cost)
         told = self.paint[best][:, ~kept] + (levels - self.paint[best][:, kept]).mean(1)[:, None]
         return told.reshape(*[len(LEVELS)] * known, -1)
@@ -102,7 +106,7 @@ def restore_clipped(
     colours darker throughout to make room; itself as a rule. empty: (h, w, 3) log, the empty board
     of that size, mm; colours: asked for where they are needed"""
     image, view = picture.levels[0], small_view(picture, pose, size)
-    if partly_clipped(view >= LOG[CLIPPED]).mean() < BURNT:
+    if partly_clipped(view >= LOG_LEVELS[CLIPPED]).mean() < BURNT:
         return picture
     light = estimate_light(view, empty, size)
     room = (
@@ -110,11 +114,11 @@ def restore_clipped(
         .clip(1)
         .astype(np.float32)
     )
-    at = grid_nodes(image.shape, STEP)
+    at = grid_nodes(image.shape, LIGHT_STEP)
     mm = pose.to_mm(at.reshape(-1, 2)).clip(0, size)
     lost = image >= CLIPPED
     some = lost.any(2)
-    gain = interpolate_nodes(light.at(mm).reshape(*at.shape[:2], 3), image.shape, STEP)[some]
+    gain = interpolate_nodes(light.at(mm).reshape(*at.shape[:2], 3), image.shape, LIGHT_STEP)[some]
     out = image.astype(np.float32)
     paint = out[some] / gain
     told = np.where(lost[some], colours().told(paint, lost[some]), 0)

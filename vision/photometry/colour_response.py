@@ -9,11 +9,18 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.photometry.room_light import BLACK, CLIPPED, LOG, from_logs, to_logs
-from vision.photometry.tone_response import FEWEST, MOST, log_slope, sample_views, worth_undoing
+from vision.photometry.room_light import BLACK, CLIPPED, LOG_LEVELS, from_logs, to_logs
+from vision.photometry.tone_response import (
+    FEWEST_PIXELS,
+    MOST_TONE,
+    log_slope,
+    sample_views,
+    worth_undoing,
+)
 
 LUMA = np.float32([0.114, 0.587, 0.299])  # of B, G, R: the grey that cameras keep
-TURNS = 4  # of undoing what was told and looking again: a logarithm grows faster than colour does
+# of undoing what was told and looking again: a logarithm grows faster than colour does
+UNDOING_ROUNDS = 4
 OUTER = (0, 2)  # colours that tell it, against all three
 
 
@@ -27,14 +34,14 @@ def view_chroma(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) 
 def estimate_chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
     """The same of pixels, (N, 3) log both, in a light made of functions (N, 6)"""
     usable = (
-        (np.maximum(seen, known).max(1) < LOG[CLIPPED])
-        & (np.minimum(seen, known).min(1) > LOG[BLACK])
+        (np.maximum(seen, known).max(1) < LOG_LEVELS[CLIPPED])
+        & (np.minimum(seen, known).min(1) > LOG_LEVELS[BLACK])
     ).astype(np.float32)
-    if usable.sum() < FEWEST:
+    if usable.sum() < FEWEST_PIXELS:
         return 1.0
     before, grey, told = chroma_planes(known), from_logs(seen), 0.0
     spread = before[usable > 0].var(0) + 1e-9
-    for turn in range(TURNS):
+    for turn in range(UNDOING_ROUNDS):
         off = (
             chroma_planes(to_logs(scale_chroma(grey, np.exp(told)).clip(0, 255)) if turn else seen)
             - before
@@ -43,7 +50,7 @@ def estimate_chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> f
             [log_slope(off[:, i], before[:, i], light, usable) for i in range(len(OUTER))],
             weights=spread,
         )
-        told = float(np.clip(told + np.log(max(1 + more, 0.1)), -MOST, MOST))
+        told = float(np.clip(told + np.log(max(1 + more, 0.1)), -MOST_TONE, MOST_TONE))
         if not turn and worth_undoing(told) == 1:
             break
     return worth_undoing(told)

@@ -14,13 +14,13 @@ from vision.geometry.pose import Pose
 from vision.photometry.room_light import CLIPPED, DARK
 
 ACROSS = 5  # places a side of the board where it is looked for
-SIDE = 32  # pixels of a place
-FEWEST = 8  # places that tell anything
-WORTH = 0.012  # of the brightness: less is what cameras leave by daylight, and readers bear it
+PLACE_PX = 32  # pixels of a place
+FEWEST_PLACES = 8  # places that tell anything
+# of the brightness: less is what cameras leave by daylight, and readers bear it
+NOISE_WORTH_REMOVING = 0.012
 # pixels for as much noise as there is light: the detail lost grows with the square of a blur, the
-# noise
+# noise left with its inverse, so that the best goes with the cube root
 BLUR = 5.5
-# left with its inverse, so that the best goes with the cube root
 
 
 def estimate_noise(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> float:
@@ -31,12 +31,12 @@ def estimate_noise(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> 
         np.round(
             pose.to_px(np.stack(np.meshgrid(*(share * s for s in size)), -1).reshape(-1, 2))
         ).astype(int)
-        - SIDE // 2
+        - PLACE_PX // 2
     )
-    px = px[((px >= 0) & (px + SIDE <= image.shape[1::-1])).all(1)]
-    if len(px) < FEWEST:
+    px = px[((px >= 0) & (px + PLACE_PX <= image.shape[1::-1])).all(1)]
+    if len(px) < FEWEST_PLACES:
         return 0.0
-    tall = np.concatenate([image[y : y + SIDE, x : x + SIDE] for x, y in px])
+    tall = np.concatenate([image[y : y + PLACE_PX, x : x + PLACE_PX] for x, y in px])
     shown = tall.reshape(len(px), -1, 3).max(1) < CLIPPED  # (n, 3)
     half = half_size(tall.astype(np.float32))
     fine, coarse = (
@@ -46,7 +46,11 @@ def estimate_noise(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> 
         half.reshape(len(px), -1, 3).mean(1) + DARK
     )
     return max(
-        (float(np.median(told[shown[:, c], c])) for c in range(3) if shown[:, c].sum() >= FEWEST),
+        (
+            float(np.median(told[shown[:, c], c]))
+            for c in range(3)
+            if shown[:, c].sum() >= FEWEST_PLACES
+        ),
         default=0.0,
     )
 
@@ -70,6 +74,6 @@ def denoise_image(image: np.ndarray, noise: float, usual: float) -> np.ndarray:
     more = np.sqrt(max(noise**2 - usual**2, 0.0))
     return (
         cv2.GaussianBlur(image, (0, 0), BLUR * more ** (1 / 3))
-        if more > max(WORTH, usual)
+        if more > max(NOISE_WORTH_REMOVING, usual)
         else image
     )

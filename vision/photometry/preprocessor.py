@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.camera_response import PLAIN, estimate_response
+from vision.photometry.camera_response import NEUTRAL_RESPONSE, estimate_response
 from vision.photometry.canvas import Empty
 from vision.photometry.cast_shadows import find_shadows, remove_shadows
 from vision.photometry.clipped_channels import CopyColours, restore_clipped
@@ -47,7 +47,7 @@ class Preprocessor:
             return picture
         view = small_view(picture, pose, self.size)
         response = estimate_response(view, self.reference, self.size)
-        if response != PLAIN:
+        if response != NEUTRAL_RESPONSE:
             picture = Pyramid(response.undone(picture.levels[0]))
             view = small_view(picture, pose, self.size)
         if self.empty is None or not (found := find_shadows(view, self.reference, self.size)):

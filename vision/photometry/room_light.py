@@ -17,30 +17,31 @@ import numpy as np
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 
-SIDE = 96  # pixels along the board's longer side of the small pictures that are compared
+LIGHT_VIEW_PX = 96  # pixels along the board's longer side of the small pictures that are compared
+VIEW_STEP = 2  # every second pixel of a small view is enough to tell light and tone by
 DARK = 20.0  # grey levels added before the logarithm
-FLOOR = 4.0  # ... where light is compared and dark places hardly count
+LIGHT_FLOOR = 4.0  # ... where light is compared and dark places hardly count
 BLACK = 8  # grey level below which a camera's cut-off says nothing
 # grey level from which a camera shows no more: what is there is that bright, or brighter
 CLIPPED = 250
 # of the board that is burnt out in some colours, but not in all, from which that is looked into
 BURNT = 0.1
 # of leaving out what lies on the board; and of asking the other colours where one is burnt out
-ROUNDS, BURNT_ROUNDS = 8, 4
+LIGHT_ROUNDS, BURNT_ROUNDS = 8, 4
 HARDLY = 0.95  # of its brightness: what is shown no darker than this is hardly another
 
 
 def to_logs(levels: np.ndarray) -> np.ndarray:
     """Logarithms float32 of grey levels, for comparing light"""
-    return np.log(np.asarray(levels, np.float32) + np.float32(FLOOR))
+    return np.log(np.asarray(levels, np.float32) + np.float32(LIGHT_FLOOR))
 
 
 def from_logs(logs: np.ndarray) -> np.ndarray:
     """The reverse of to_logs"""
-    return np.exp(logs) - np.float32(FLOOR)
+    return np.exp(logs) - np.float32(LIGHT_FLOOR)
 
 
-LOG = to_logs(np.arange(256))
+LOG_LEVELS = to_logs(np.arange(256))
 
 
 def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
@@ -52,10 +53,10 @@ def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
 def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.ndarray:
     """(h, w, 3) float32 log picture of the whole board, about SIDE pixels along its longer side"""
     if (pose, size) not in pyramid.views:
-        level = max(int(np.log2(max(pose.size[0] / SIDE / 6, 1))), 0)
-        a, b = pose.rectify_map(0, 0, size[0], size[1], SIDE / max(size))
+        level = max(int(np.log2(max(pose.size[0] / LIGHT_VIEW_PX / 6, 1))), 0)
+        a, b = pose.rectify_map(0, 0, size[0], size[1], LIGHT_VIEW_PX / max(size))
         a, b = ((m + 0.5) / 2**level - 0.5 for m in (a, b))
-        pyramid.views[pose, size] = LOG[
+        pyramid.views[pose, size] = LOG_LEVELS[
             cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         ]
     return pyramid.views[pose, size]
@@ -113,16 +114,16 @@ def estimate_light(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float
     others, in a light of one colour."""
     basis = sampled_basis(*empty.shape[:2], size).T
     ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
-    burnt = np.ascontiguousarray(seen.reshape(-1, 3).T) >= LOG[CLIPPED]
-    known = empty.max(2).ravel() < LOG[CLIPPED]
+    burnt = np.ascontiguousarray(seen.reshape(-1, 3).T) >= LOG_LEVELS[CLIPPED]
+    known = empty.max(2).ravel() < LOG_LEVELS[CLIPPED]
     whole, some = ((known & ~lost).astype(np.float32) for lost in (burnt.any(0), burnt.all(0)))
     usable = whole if whole.any() else some
     weights = np.zeros((6, 3), np.float32)
     weights[0] = np.median(ratio[:, usable > 0], 1) if usable.any() else 0
     small = np.diag(np.float32([0, 1, 1, 1, 1, 1])) * 1e-5
     scale, shown = 0.3, ratio
-    for turn in range(ROUNDS + (BURNT_ROUNDS if (some - whole).mean() >= BURNT else 0)):
-        if turn >= ROUNDS or usable is some:
+    for turn in range(LIGHT_ROUNDS + (BURNT_ROUNDS if (some - whole).mean() >= BURNT else 0)):
+        if turn >= LIGHT_ROUNDS or usable is some:
             fit, usable = weights.T @ basis, some
             shown = fit - telling_cells(fit - ratio, burnt)[0]
         good = usable / np.square(1 + np.square(left_over(shown, basis, weights) / scale))
@@ -157,7 +158,7 @@ def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.n
 
 @lru_cache(16)
 def sampled_basis(h: int, w: int, size: tuple[float, float], step: int = 1) -> np.ndarray:
-    """(N, 6) float32: the smooth functions at every so manieth pixel of a small view (h, w); not to
+    """(N, 6) float32: the smooth functions at every `step`th pixel of a small view (h, w); not to
     be changed"""
     ys, xs = np.mgrid[0:h:step, 0:w:step]
     mm = np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1)

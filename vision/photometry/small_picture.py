@@ -8,7 +8,7 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 
-WIDE = 320  # longer side of the small pictures compared
+SMALL_PX = 320  # longer side of the small pictures compared
 
 
 class View(msgspec.Struct, frozen=True, eq=False):
@@ -21,9 +21,9 @@ class View(msgspec.Struct, frozen=True, eq=False):
     def of(cls, image: np.ndarray, pose: Pose) -> View:
         small = image
         # halving is ten times quicker than any other area average
-        while max(small.shape) >= 2 * WIDE:
+        while max(small.shape) >= 2 * SMALL_PX:
             small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-        scale = WIDE / max(pose.size)
+        scale = SMALL_PX / max(pose.size)
         size = round(pose.size[0] * scale), round(pose.size[1] * scale)
         small = cv2.resize(small, size, interpolation=cv2.INTER_AREA)
         return cls(

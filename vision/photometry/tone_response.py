@@ -8,15 +8,14 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from vision.photometry.room_light import CLIPPED, LOG, sampled_basis
+from vision.photometry.room_light import CLIPPED, LOG_LEVELS, VIEW_STEP, sampled_basis
 
-FEWEST = 50  # pixels that tell anything
-STEP = 2  # every so manieth pixel of a small view tells it
+FEWEST_PIXELS = 50  # pixels that tell anything
 RELUCTANT = 0.003  # variance of a board's brightness (log units squared) that tells a tone half
 # logarithm of a power that is worth undoing: light that no plane describes looks like up to 0.07
-WORTH = 0.1
-ROUNDS = 6  # of leaving out what lies on the board
-MOST = 0.6  # ... beyond which it is no tone
+TONE_WORTH_UNDOING = 0.1
+TONE_ROUNDS = 6  # of leaving out what lies on the board
+MOST_TONE = 0.6  # ... beyond which it is no tone
 
 
 def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
@@ -24,8 +23,8 @@ def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float
     log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not
     count."""
     seen, empty, light = sample_views(seen, empty, size)
-    usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
-    if usable.sum() < FEWEST:
+    usable = (np.maximum(seen, empty).max(1) < LOG_LEVELS[CLIPPED]).astype(np.float32)
+    if usable.sum() < FEWEST_PIXELS:
         return 1.0
     ratio, bright = ((v @ np.full(3, 1 / 3, np.float32)) for v in (seen - empty, empty))
     return worth_undoing(float(np.log(max(1 + log_slope(ratio, bright, light, usable), 0.1))))
@@ -34,11 +33,11 @@ def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float
 def sample_views(
     seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every STEPth pixel of two small views (h, w, 3), both (N, 3), and the functions (N, 6) of
+    """Some pixels of two small views (h, w, 3), both (N, 3), and the smooth functions (N, 6) of
     their places"""
     return *(
-        np.ascontiguousarray(v[::STEP, ::STEP].reshape(-1, 3)) for v in (seen, empty)
-    ), sampled_basis(*empty.shape[:2], size, STEP)
+        np.ascontiguousarray(v[::VIEW_STEP, ::VIEW_STEP].reshape(-1, 3)) for v in (seen, empty)
+    ), sampled_basis(*empty.shape[:2], size, VIEW_STEP)
 
 
 def log_slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
@@ -50,7 +49,7 @@ def log_slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: n
     weights[0] = np.median(ratio[usable > 0])
     held = np.diag(np.float32([1e-6, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, RELUCTANT]))
     scale = 0.3
-    for _ in range(ROUNDS):
+    for _ in range(TONE_ROUNDS):
         good = usable / np.square(1 + np.square((ratio - weights @ basis) / scale))
         a = basis * good
         weights = np.linalg.solve(a @ basis.T + good.sum() * held, a @ ratio)
@@ -60,7 +59,11 @@ def log_slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: n
 
 def worth_undoing(tone: float) -> float:
     """The power whose logarithm was told; 1 where it is not worth undoing"""
-    return float(np.exp(np.clip(tone, -MOST, MOST))) if abs(tone) > WORTH else 1.0
+    return (
+        float(np.exp(np.clip(tone, -MOST_TONE, MOST_TONE)))
+        if abs(tone) > TONE_WORTH_UNDOING
+        else 1.0
+    )
 
 
 def undo_power(levels: np.ndarray, power: float) -> np.ndarray:

@@ -13,11 +13,11 @@ from vision.storage import opencv_compat
 
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
-ENOUGH = 3  # cards that a calibration photo must show
+ENOUGH_CARDS = 3  # cards that a calibration photo must show
 # by so much a card may look longer than wide: a board is seldom just as long as the plan has it
 OBLONG = 1.25
 # in larger pictures cards are found on a smaller copy, then measured on the full one
-LONGEST = 2000
+CARD_SEARCH_PX = 2000
 # pixels: what white too bright spreads over a card's black bars, both their sides together
 SPREAD = 3
 
@@ -34,7 +34,7 @@ def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
 
 def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
     """id -> (4, 2) pixels, for the cards of ours in the whole picture"""
-    shrink = max(max(grey.shape) / LONGEST, 1.0)
+    shrink = max(max(grey.shape) / CARD_SEARCH_PX, 1.0)
     if shrink == 1.0:
         return seen_in(grey)
     small = cv2.resize(grey, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA)

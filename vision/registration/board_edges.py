@@ -9,11 +9,11 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 
-STATIONS = 48
-ALONG = np.linspace(0.03, 0.97, STATIONS)  # of a side: where it is looked at
+SIDE_STATIONS = 48
+ALONG_SIDE = np.linspace(0.03, 0.97, SIDE_STATIONS)  # of a side: where it is looked at
 # pixels from one line to the next; how nearly as plain as a printed line the edge must be
-APART, NEARLY = 3, 0.45
-SIDES = 4  # of a board: EdgePoints numbered so and higher are of lines printed on it
+LINES_APART_PX, NEARLY_AS_PLAIN = 3, 0.45
+BOARD_SIDES = 4  # of a board: EdgePoints numbered so and higher are of lines printed on it
 SMOOTH = 1.2  # pixels
 LEVEL = np.arange(256, dtype=np.float32) / 255
 # of light (sRGB)
@@ -105,12 +105,12 @@ def find_side(
     it, at most `limit` pixels away and standing out within `reach` pixels, and how wide a dark band
     runs along just within it, pixels; sd: pixels by which its ends may be off; smooth: the image
     blurred; over_dark: whether to look beyond such a band."""
-    mm = a + (b - a) * ALONG[:, None]
+    mm = a + (b - a) * ALONG_SIDE[:, None]
     px, normal = side_stations(pose, mm)
     inside = in_picture(image, px, reach)
-    if inside.sum() < STATIONS // 2:
+    if inside.sum() < SIDE_STATIONS // 2:
         return None, False
-    t, mm, px, normal = ALONG[inside], mm[inside], px[inside], normal[inside]
+    t, mm, px, normal = ALONG_SIDE[inside], mm[inside], px[inside], normal[inside]
     offsets, dark = best_curve(
         edge_profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark
     )
@@ -167,7 +167,7 @@ def outermost_curve(
     while True:
         further = at - at[best]
         # all along: one that crosses the best shows half of it again
-        good = (further.min(1) >= APART) & (score > NEARLY * score[best])
+        good = (further.min(1) >= LINES_APART_PX) & (score > NEARLY_AS_PLAIN * score[best])
         if not over_dark and lighter[best] < 0:
             good &= lighter < 0
         if not good.any():
@@ -221,7 +221,7 @@ def refine_edge(
     smooth = np.polyval(np.polyfit(np.arange(len(found)), found, 3), np.arange(len(found)))
     off = np.abs(found - smooth)
     good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
-    if good.sum() < STATIONS // 3:
+    if good.sum() < SIDE_STATIONS // 3:
         return None
     unsure = abs(edge_offset(change[row[:, None], window]))
     return EdgePoints(
@@ -271,7 +271,8 @@ def shown_sides(
     return [
         (a, b)
         for a, b in board_sides(corners)
-        if 2 * in_picture(image, pose.to_px(a + (b - a) * ALONG[:, None]), reach).sum() > STATIONS
+        if 2 * in_picture(image, pose.to_px(a + (b - a) * ALONG_SIDE[:, None]), reach).sum()
+        > SIDE_STATIONS
     ]
 
 
@@ -282,11 +283,11 @@ def line_contrast(
     line; smooth: the image as smooth_image() has it"""
     ends, total = np.arange(-reach, reach + 1, 2), 0.0
     for a, b in lines:
-        px, normal = side_stations(pose, a + (b - a) * ALONG[:, None])
+        px, normal = side_stations(pose, a + (b - a) * ALONG_SIDE[:, None])
         change = edge_profiles(smooth, px, normal, reach)
         total += float(
             np.linalg.norm(
-                score_curves(change, ALONG, reach, ends, ends, np.zeros(1), reach)[1], axis=1
+                score_curves(change, ALONG_SIDE, reach, ends, ends, np.zeros(1), reach)[1], axis=1
             ).max()
         )
     return total / max(len(lines), 1)

@@ -14,16 +14,17 @@ from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.board_edges import board_edges
 
-SMALL = 480  # longer side of the picture in which outlines are looked for
+OUTLINED_PX = 480  # longer side of the picture in which outlines are looked for
 LEAST_SHARE = 0.04  # of the picture that a board covers at least
-SHORTEST = 45  # pixels of a contour that lie on a straight line, at least
-LINES, BESIDE = 9, 12  # lines looked at of a contour, and how far apart they are at least, pixels
+SHORTEST_LINE = 45  # pixels of a contour that lie on a straight line, at least
+# lines looked at of a contour, and how far apart they are at least, pixels
+LINES, LINES_APART = 9, 12
 COVERED = 0.55  # of a four-sided shape's border that a contour runs along
-STEPS = np.linspace(0.02, 0.98, 60)
+ALONG_OUTLINE = np.linspace(0.02, 0.98, 60)
 MISFIT = 0.025  # how badly four corners may fit a board of the plan's shape, in diagonals
-MOST = 6  # outlines tried
+MOST_OUTLINES = 6  # outlines tried
 # how far from the board what is seen round it may be, and from each other, longer sides
-ROUND, APART = 0.25, 0.02
+FRAME_REACH, FRAMES_APART = 0.25, 0.02
 
 
 def poses_by_outline(
@@ -32,9 +33,9 @@ def poses_by_outline(
     """Rough poses from four-sided outlines in the picture, up to a half turn (a square board: any);
     image BGR; behind_men: also where something stands out beyond them."""
     size = image.shape[1], image.shape[0]
-    scale = SMALL / max(size)
+    scale = OUTLINED_PX / max(size)
     small = image
-    while max(small.shape) >= 2 * SMALL:
+    while max(small.shape) >= 2 * OUTLINED_PX:
         small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     small = cv2.resize(
         small, (round(size[0] * scale), round(size[1] * scale)), interpolation=cv2.INTER_AREA
@@ -59,7 +60,7 @@ def poses_by_outline(
                 out.append((misfit, pose))
                 break
     out.sort(key=lambda o: o[0])
-    return [pose for _, pose in out[:MOST]]
+    return [pose for _, pose in out[:MOST_OUTLINES]]
 
 
 def scene_frames(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
@@ -72,8 +73,8 @@ def scene_frames(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
         turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(mm, k, 0) - plan.corners))
         mm = np.roll(mm, turn, 0)
         off = np.abs(mm - plan.corners).max() / max(plan.size)
-        if off < ROUND and all(
-            np.abs(mm - other).max() > APART * max(plan.size) for other in found
+        if off < FRAME_REACH and all(
+            np.abs(mm - other).max() > FRAMES_APART * max(plan.size) for other in found
         ):
             found.append(mm)
     return found
@@ -144,12 +145,12 @@ def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
     drawn = np.zeros(shape, np.uint8)
     cv2.drawContours(drawn, [contour], -1, 255, 1)
     drawn[[0, -1]] = drawn[:, [0, -1]] = 0  # there the picture ends, not the board
-    seen = cv2.HoughLines(drawn, 1, np.pi / 180, SHORTEST)
+    seen = cv2.HoughLines(drawn, 1, np.pi / 180, SHORTEST_LINE)
     lines: list[np.ndarray] = []
     for rho, theta in seen[:200, 0] if seen is not None else ():
         line = np.array([np.cos(theta), np.sin(theta), -rho])
         if len(lines) < LINES and all(
-            line_distance(line, other, shape) > BESIDE for other in lines
+            line_distance(line, other, shape) > LINES_APART for other in lines
         ):
             lines.append(line)
     near = cv2.distanceTransform(255 - drawn, cv2.DIST_L2, 3) < 2
@@ -168,9 +169,9 @@ def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
             or np.abs(quad).max() > 2 * max(shape)
         ):
             continue
-        along = (quad[:, None] + (np.roll(quad, -1, 0) - quad)[:, None] * STEPS[:, None]).reshape(
-            -1, 2
-        )
+        along = (
+            quad[:, None] + (np.roll(quad, -1, 0) - quad)[:, None] * ALONG_OUTLINE[:, None]
+        ).reshape(-1, 2)
         x, y = np.rint(along).astype(int).T
         inside = (x >= 0) & (y >= 0) & (x < shape[1]) & (y < shape[0])
         covered = near[y[inside], x[inside]].sum() / len(along)

@@ -17,18 +17,18 @@ from vision.registration.printed_lines import Line, each_way, middle_lines, site
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # as project_edges() has them
 
 LONGER = 960  # longer side of the picture in which edges are looked for
-SHORTEST, MOST = 0.012, 500  # of an edge, in longer sides; edges looked at
+SHORTEST_EDGE, MOST_EDGES = 0.012, 500  # of an edge, in longer sides; edges looked at
 # pairs of directions drawn, from so many of the longest edges; the best of them
-DRAWN, FIRST, LIKELY = 1000, 80, 300
-BESIDE = 1.2  # pixels by which an edge may miss the point that its parallels run towards
-APART = np.cos(np.radians(2.5))  # directions nearer to each other are one
-FEW, GIVEN = 8, 8  # edges at least; poses at most
+PAIRS_DRAWN, LONGEST_EDGES, LIKELIEST_PAIRS = 1000, 80, 300
+EDGE_MISS_PX = 1.2  # pixels by which an edge may miss the point that its parallels run towards
+ONE_DIRECTION = np.cos(np.radians(2.5))  # directions nearer to each other are one
+FEWEST_EDGES, MOST_POSES = 8, 8  # edges at least; poses at most
 TRIED = 4  # pairs of directions that are looked at for even steps
 # squares in a picture; by what part of a square what is tried differs at its end
-FEWEST, MANY, FINE = 2.0, 60.0, 0.15
+FEWEST_SQUARES, MOST_SQUARES, SQUARES_STEP = 2.0, 60.0, 0.15
 NEAR = 0.12  # of a square by which an edge on a line may be beside it
 PHASES = np.arange(0, 1, 0.04)  # of a square: where lines are tried
-SMALLEST = 0.05  # of the focal length, that the lines of a board take up at least
+LEAST_SPAN = 0.05  # of the focal length, that the lines of a board take up at least
 TURN = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], float)  # a quarter, about the board's own axis
 # how evenly edges lie at least; of the best, from which on larger squares are taken
 EVENLY, LARGER = 0.25, 0.6
@@ -49,7 +49,7 @@ def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
         return []
     ends, focal = edges_in(lens, picture)
     found = []
-    for axes in board_directions(ends, focal) if len(ends) >= FEW else ():
+    for axes in board_directions(ends, focal) if len(ends) >= FEWEST_EDGES else ():
         for turned in (axes,) if is_square(plan) else (axes, axes @ TURN):
             edges = project_edges(ends, turned)
             evenly, scale, at = grid_evenness(edges, step)
@@ -58,7 +58,7 @@ def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
                 for lattice in lattices
                 if evenly > EVENLY
             ]
-    return [pose for _, pose in sorted(found, key=lambda f: -f[0])][:GIVEN]
+    return [pose for _, pose in sorted(found, key=lambda f: -f[0])][:MOST_POSES]
 
 
 def line_crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -86,8 +86,8 @@ def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
         return np.zeros((0, 2, 3)), 1.0
     px = seen.reshape(-1, 2, 2).astype(float)
     long = np.linalg.norm(px[:, 1] - px[:, 0], axis=1)
-    order = np.argsort(-long)[:MOST]
-    px = (px[order[long[order] > SHORTEST * max(small.shape)]] + 0.5) / scale - 0.5
+    order = np.argsort(-long)[:MOST_EDGES]
+    px = (px[order[long[order] > SHORTEST_EDGE * max(small.shape)]] + 0.5) / scale - 0.5
     rays = cv2.undistortPoints(px.reshape(-1, 1, 2), lens.K(picture.size), lens.dist).reshape(
         -1, 2, 2
     )
@@ -100,19 +100,19 @@ def board_directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     normal = np.cross(ends[:, 0], ends[:, 1])
     long = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * focal
-    i, j, k = rng.integers(0, min(FIRST, len(ends)), (3, DRAWN))
+    i, j, k = rng.integers(0, min(LONGEST_EDGES, len(ends)), (3, PAIRS_DRAWN))
     first = np.cross(normal[i], normal[j])
     second = np.cross(normal[k], first)
     size = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
     good = (size[0] > 1e-6) & (size[1] > 1e-6)
     first, second = first[good] / size[0][good, None], second[good] / size[1][good, None]
     scores = [
-        np.where(vanishing_misses(ends, d) * focal < BESIDE, long, 0).sum(1)
+        np.where(vanishing_misses(ends, d) * focal < EDGE_MISS_PX, long, 0).sum(1)
         for d in (first, second)
     ]
     total = np.sqrt(scores[0] * scores[1])  # edges must run both ways
     found: list[np.ndarray] = []
-    for best in np.argsort(-total)[:LIKELY]:
+    for best in np.argsort(-total)[:LIKELIEST_PAIRS]:
         axes = np.column_stack([first[best], second[best], np.cross(first[best], second[best])])
         if any(same_axes(axes, other) for other in found):
             continue
@@ -127,7 +127,7 @@ def board_directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
 
 def same_axes(axes: np.ndarray, other: np.ndarray) -> bool:
     """Whether the one are the other but for quarter turns"""
-    return bool(np.abs(axes.T @ other).max(0).min() > APART)
+    return bool(np.abs(axes.T @ other).max(0).min() > ONE_DIRECTION)
 
 
 def vanishing_misses(ends: np.ndarray, way: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ def refine_axes(ends: np.ndarray, long: np.ndarray, axes: np.ndarray, focal: flo
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     ways = []
     for n in (0, 1):
-        some = vanishing_misses(ends, axes[:, n][None])[0] * focal < 2 * BESIDE
+        some = vanishing_misses(ends, axes[:, n][None])[0] * focal < 2 * EDGE_MISS_PX
         if some.sum() < 2:
             return axes
         weighed = normal[some] * long[some, None]
@@ -170,9 +170,9 @@ def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndar
         float(np.ptp(np.quantile(values, (0.05, 0.95)))) if len(values) else 0.0
         for values, _ in sets
     )
-    if min(len(values) for values, _ in sets) < FEW // 2 or wide * step.max() < SMALLEST:
+    if min(len(values) for values, _ in sets) < FEWEST_EDGES // 2 or wide * step.max() < LEAST_SPAN:
         return 0.0, 0.0, np.zeros(2)
-    rate = np.arange(FEWEST, MANY, FINE) / wide
+    rate = np.arange(FEWEST_SQUARES, MOST_SQUARES, SQUARES_STEP) / wide
     waves = [
         (np.exp(2j * np.pi * rate[:, None] * values) @ weight) / weight.sum()
         for values, weight in sets

@@ -13,7 +13,7 @@ from vision.geometry.symmetry import symmetric_turns
 from vision.plan import Plan
 
 # of the board's length, how far from a piece others are likely to be of its kind: tried
-WIDE = 0.1, 0.2, 0.4
+KIN_REACHES = 0.1, 0.2, 0.4
 # pieces near by that say as much as what kinds there are in all: tried
 ANYWHERE = 2.0 ** np.arange(-2, 8)
 
@@ -51,7 +51,7 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
             for n in symmetric_turns(plan)
         ]
         best, most = cls({}), 0.0
-        for wide in WIDE:
+        for wide in KIN_REACHES:
 
             def near(places: np.ndarray, wide: float = wide * max(plan.size)) -> np.ndarray:
                 """(P, n) what each piece says of places (n, 2)"""

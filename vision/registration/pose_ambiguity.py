@@ -12,7 +12,7 @@ from vision.geometry.pose import Pose
 from vision.geometry.symmetry import quarter_placements, site_spacing, turned_corners
 from vision.plan import Plan
 from vision.registration.pose_refinement import PrintFit, follow_print
-from vision.registration.print_map import ALIKE, RADIUS, Picture, PrintMap
+from vision.registration.print_map import RADIUS, SEEN_CORRELATION, Picture, PrintMap
 from vision.registration.whole_board import WholeBoard, explanation_lead
 
 # share of the patches that a wrong place may show before it counts as one to be told apart
@@ -21,10 +21,10 @@ OTHER = 0.5  # correlation below which a patch tells two places apart
 MORE = 40  # patches added for that at most
 STILL_SEEN = 0.15  # share of the telling patches that settles the matter at the place of before
 ABOVE = 1.5  # so many times the patches that a wrong place shows: no doubt any more
-LIKELIEST = 2  # places some squares off, of each turn, that are looked at closely
-FEW = 40  # patches for a look at another place
-PLAIN = 0.85  # what others explain against the best from which a look at them is needless
-CLEAR = 3.0  # so many times what chance does one place must explain it better than another
+CLOSE_LOOKS = 2  # places some squares off, of each turn, that are looked at closely
+QUICK_LOOK = 40  # patches for a look at another place
+PLAINLY_WORSE = 0.85  # what others explain against the best from which a look at them is needless
+CLEARLY_BETTER = 3.0  # so many times what chance does one place must explain it better than another
 
 
 def ambiguous_placements(plan: Plan) -> list[np.ndarray]:
@@ -103,7 +103,10 @@ def telling_patches(
 def patches_seen_again(known: PrintMap, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
     """(N,) bool: patches that some photo besides the first shows too; the first, of which they were
     cut, proves nothing"""
-    seen = [known.measure(picture, pose, 0, 2)[2] > ALIKE for picture, pose in zip(pictures, poses)]
+    seen = [
+        known.measure(picture, pose, 0, 2)[2] > SEEN_CORRELATION
+        for picture, pose in zip(pictures, poses)
+    ]
     return np.any(seen[1:] or seen, axis=0)
 
 
@@ -168,19 +171,22 @@ def resolve_ambiguity(
     places = [(0.0, c, k) for c, k in turns]
     if repeats_by_squares(known):
         turns += quarter_placements(plan)
-        places = placements_squares_off(plan, lens, whole, picture, fit.pose, turns, LIKELIEST)
+        places = placements_squares_off(plan, lens, whole, picture, fit.pose, turns, CLOSE_LOOKS)
         places.sort(key=lambda p: -p[0])
-        if np.abs(places[0][1] - plan.corners).max() < 1e-6 and places[1][0] < PLAIN * places[0][0]:
+        if (
+            np.abs(places[0][1] - plan.corners).max() < 1e-6
+            and places[1][0] < PLAINLY_WORSE * places[0][0]
+        ):
             return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
     found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
-    for _, mm, turn in places[: 2 * LIKELIEST]:
+    for _, mm, turn in places[: 2 * CLOSE_LOOKS]:
         start = (
             pose_elsewhere(plan, lens, fit.pose, mm)
             if np.abs(mm - plan.corners).max() > 1e-6
             else None
         )
         other = (
-            follow_print(plan, lens, known, picture, start, (1, 0), (5, 3), FEW)
+            follow_print(plan, lens, known, picture, start, (1, 0), (5, 3), QUICK_LOOK)
             if start is not None
             else None
         )
@@ -194,7 +200,7 @@ def resolve_ambiguity(
 
     first = found[0]
     for each in found[1:]:
-        first = each if rather(first, each) < -CLEAR else first
+        first = each if rather(first, each) < -CLEARLY_BETTER else first
     best, as_well, turned = first, [first], False
     for each in found:
         if each is first:
@@ -202,9 +208,10 @@ def resolve_ambiguity(
         # a look at all, which sees best what is near the camera, proves nothing against this
         says = rather(first, each)
         if (
-            says > CLEAR
+            says > CLEARLY_BETTER
             or says >= 0
-            and explanation_lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR
+            and explanation_lead(first[0], each[0], whole.between(first[2], each[2]))
+            > CLEARLY_BETTER
         ):
             continue
         as_well.append(each)
@@ -256,7 +263,8 @@ def corners_by_table(
     best = max(seen, key=lambda s: s[0].mean())
     return (
         best[1]
-        if explanation_lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR
+        if explanation_lead(best[0], seen[0][0], whole.between(best[1], plan.corners))
+        > CLEARLY_BETTER
         else plan.corners
     )
 
@@ -272,7 +280,7 @@ def open_look_alikes(
         return []
     asked = known.telling[open_] & (np.cumsum(known.telling[open_], 1) <= most)
     which = np.flatnonzero(asked.any(0))
-    seen = known.measure(picture, fit.pose, 0, 2, which)[2] > ALIKE
+    seen = known.measure(picture, fit.pose, 0, 2, which)[2] > SEEN_CORRELATION
     return [
         int(k)
         for k, told in zip(open_, asked[:, which])

@@ -10,9 +10,9 @@ import numpy as np
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
-from vision.registration.print_map import ALIKE, Picture, PrintMap
+from vision.registration.print_map import SEEN_CORRELATION, Picture, PrintMap
 
-LEAST = 8  # patches that must agree before a board counts as seen
+LEAST_PATCHES = 8  # patches that must agree before a board counts as seen
 # how far log focal, k1, k2 of another camera may be from the calibrated one's
 GIVE = np.array([0.35, 0.1, 0.05])
 # typical residual from which the calibrated lens does not explain what is seen, at 1640 wide
@@ -127,14 +127,14 @@ def consensus_pose(
 ) -> tuple[Pose, np.ndarray] | None:
     """A pose from points of which many may be wrong, and (N,) bool which agree; None without
     agreement."""
-    if len(mm) < LEAST:
+    if len(mm) < LEAST_PATCHES:
         return None
     K = lens.K(size)
     flat = cv2.undistortPoints(
         np.ascontiguousarray(px, float).reshape(-1, 1, 2), K, lens.dist, P=K
     ).reshape(-1, 2)
     H, good = cv2.findHomography(mm, flat, cv2.USAC_MAGSAC, loose, maxIters=2000, confidence=0.999)
-    if H is None or good is None or good.sum() < LEAST:
+    if H is None or good is None or good.sum() < LEAST_PATCHES:
         return None
     good = good.ravel().astype(bool)
     try:
@@ -162,8 +162,8 @@ def follow_print(
     for k, (level, margin) in enumerate(zip(levels, margins)):
         mm, px, alike = known.measure(picture, pose, level, margin, slice(0, most))
         step = 2**level / known.px_per_mm * board_scale(pose, plan)
-        good = alike > ALIKE
-        if good.sum() < LEAST:
+        good = alike > SEEN_CORRELATION
+        if good.sum() < LEAST_PATCHES:
             return None
         if k == 0 and level > 1:
             found = consensus_pose(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
@@ -173,7 +173,7 @@ def follow_print(
         pose, off = robust_pose(mm[good], px[good], pose, 1.5 * step, give)
         near = off < max(3 * np.median(off), 0.3 * step)
         near &= off < 1.5 * step
-        if near.sum() < LEAST:
+        if near.sum() < LEAST_PATCHES:
             return None
         inliers = np.zeros(len(mm), bool)
         inliers[np.flatnonzero(good)[near]] = True

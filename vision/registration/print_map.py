@@ -22,11 +22,12 @@ from vision.storage import opencv_compat
 CANVAS = 900  # longer side of the map, pixels
 RADIUS = 10  # of a patch, pixels of its own level
 FEATURES = 2000  # of the map and of a picture
-FAINT = 0.01  # contrast from which SIFT takes something for a feature: a plain board has its grain
+# contrast from which SIFT takes something for a feature: a plain board has its grain
+FAINT_FEATURE = 0.01
 SEARCHED = 900  # longer side of a picture in which features are looked for
-CELLS = 14  # patches are spread over so many cells along the longer side
-REACH = 4.0  # mm that pieces are sloppily laid
-ALIKE = 0.65  # correlation from which a patch counts as seen
+SPREAD_CELLS = 14  # patches are spread over so many cells along the longer side
+SLOPPY_REACH_MM = 4.0  # mm that pieces are sloppily laid
+SEEN_CORRELATION = 0.65  # correlation from which a patch counts as seen
 # times as many numbers as are looked at: from there on all of a picture is not made grey for them
 SPARSE = 100
 
@@ -150,9 +151,9 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     def slanted(self) -> tuple[np.ndarray, np.ndarray | None]:
         """(N, 2) mm and (N, 128) SIFT descriptors of the map: found again however the board is
         turned and slants, for five times the time"""
-        points, descriptors = cv2.SIFT_create(FEATURES, contrastThreshold=FAINT).detectAndCompute(
-            self.canvas, None
-        )
+        points, descriptors = cv2.SIFT_create(
+            FEATURES, contrastThreshold=FAINT_FEATURE
+        ).detectAndCompute(self.canvas, None)
         return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
 
     def match(
@@ -170,9 +171,9 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
             image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
         )
         if slanted:
-            points, seen = cv2.SIFT_create(FEATURES, contrastThreshold=FAINT).detectAndCompute(
-                image, None
-            )
+            points, seen = cv2.SIFT_create(
+                FEATURES, contrastThreshold=FAINT_FEATURE
+            ).detectAndCompute(image, None)
         else:
             points, seen = make_orb(scales=3).detectAndCompute(flatten_light(image), None)
         if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
@@ -295,7 +296,7 @@ def compose_board(
     scale = CANVAS / max(w, h)
     origin = np.array([-margin_mm, -margin_mm])
     shape = round(h * scale), round(w * scale)
-    beside = np.ones((2 * int(REACH * scale) + 1,) * 2, np.uint8)
+    beside = np.ones((2 * int(SLOPPY_REACH_MM * scale) + 1,) * 2, np.uint8)
     bare = [
         cv2.dilate(hidden_mask(plan, layout, pose, shape, scale, origin), beside) == 0
         for layout, pose in zip(layouts, poses)
@@ -333,7 +334,7 @@ def choose_spots(canvas: np.ndarray, bare: np.ndarray) -> np.ndarray:
     edge[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
     whole = cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)).astype(bool)
     strength = np.where(edge & whole, strength, 0)
-    cell = max(canvas.shape) / CELLS
+    cell = max(canvas.shape) / SPREAD_CELLS
     found = []
     for row in range(round(canvas.shape[0] / cell)):
         for column in range(round(canvas.shape[1] / cell)):

@@ -13,7 +13,7 @@ from vision.evidence.site_evidence import Contents
 from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
 from vision.registration.board_edges import (
-    SIDES,
+    BOARD_SIDES,
     EdgePoints,
     board_sides,
     edge_profiles,
@@ -21,20 +21,20 @@ from vision.registration.board_edges import (
     side_stations,
 )
 
-LONG = 0.4  # of the board's larger side that a line must run along
-ALIKE = 0.5  # mm by which borders of sites may be off one line
-BORDER = 2.0  # mm from the board's own sides, within which a line is not told from them
-REACH = 0.22  # of the distance to the next line, in which one is looked for
-PLAIN = 1.8  # times as plain as most of its parallels that a line is
-FEWEST, MOST = 5, 0.6  # lines each way, of which so many must be seen
+LEAST_LINE = 0.4  # of the board's larger side that a line must run along
+ONE_LINE_MM = 0.5  # mm by which borders of sites may be off one line
+NEAR_SIDE_MM = 2.0  # mm from the board's own sides, within which a line is not told from them
+LINE_REACH = 0.22  # of the distance to the next line, in which one is looked for
+PLAINER = 1.8  # times as plain as most of its parallels that a line is
+FEWEST_LINES, LINES_SEEN = 5, 0.6  # lines each way, of which so many must be seen
 PRINTED_MM = 0.4  # by how much what is printed may be off what the plan says
-FAINT = 0.7  # grey levels a pixel that a line is plain at least
-STATIONS = 64
+FAINT_LINE = 0.7  # grey levels a pixel that a line is plain at least
+LINE_STATIONS = 64
 # pixels by which the ends of a bent line lie elsewhere than those of the straight one nearest to it
 BOW = 4
-CLEAR = 0.3  # of a line that must lie clear of pieces
+CLEAR_OF_PIECES = 0.3  # of a line that must lie clear of pieces
 ASTRAY = 0.5  # how much wider than a site what lies on it may reach
-WIDE = 2  # pixels that a drawn line is thought to be wide at most, halved
+HALF_LINE_PX = 2  # pixels that a drawn line is thought to be wide at most, halved
 
 
 Line = tuple[np.ndarray, np.ndarray]
@@ -49,10 +49,10 @@ def site_lines(plan: Plan) -> list[Line]:
             for p, q in board_sides(outline):
                 for axis in (0, 1):
                     if (
-                        abs(p[axis] - q[axis]) < ALIKE / 2
-                        and abs(p[1 - axis] - q[1 - axis]) > 2 * BORDER
+                        abs(p[axis] - q[axis]) < ONE_LINE_MM / 2
+                        and abs(p[1 - axis] - q[1 - axis]) > 2 * NEAR_SIDE_MM
                     ):
-                        found[axis, round((p[axis] + q[axis]) / 2 / ALIKE)].append(
+                        found[axis, round((p[axis] + q[axis]) / 2 / ONE_LINE_MM)].append(
                             tuple(sorted((p[1 - axis], q[1 - axis])))
                         )
     return long_ones(plan, found)
@@ -65,7 +65,7 @@ def middle_lines(plan: Plan) -> list[Line]:
         half = np.ptp(np.array(site.outline), axis=0) / 2
         for axis in (0, 1):
             along, wide = site.centre[1 - axis], half[1 - axis]
-            found[axis, round(site.centre[axis] / ALIKE)].append((along - wide, along + wide))
+            found[axis, round(site.centre[axis] / ONE_LINE_MM)].append((along - wide, along + wide))
     return [(a + (b - a) * 0.06, b - (b - a) * 0.06) for a, b in long_ones(plan, found)]
 
 
@@ -74,13 +74,13 @@ def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]
     from and to"""
     out = []
     for (axis, at), spans in sorted(found.items()):
-        place = at * ALIKE
+        place = at * ONE_LINE_MM
         covered = sum(b - a for a, b in set(spans))
         low, high = min(a for a, _ in spans), max(b for _, b in spans)
         if (
-            covered < LONG * max(plan.size)
+            covered < LEAST_LINE * max(plan.size)
             or high - low > 1.5 * covered
-            or min(place, plan.size[axis] - place) < BORDER
+            or min(place, plan.size[axis] - place) < NEAR_SIDE_MM
         ):
             continue
         line = (np.array([place, low]), np.array([place, high]))
@@ -130,11 +130,11 @@ def most_lines(
     image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
 ) -> EdgePoints | None:
     """Where these lines are seen; None where most are not"""
-    if min(map(len, each_way(lines))) < FEWEST:
+    if min(map(len, each_way(lines))) < FEWEST_LINES:
         return None
     parts = []
     for asked, seen in seen_ways(image, pose, plan, lines, taken, bent):
-        if len(seen) < max(FEWEST, MOST * asked):
+        if len(seen) < max(FEWEST_LINES, LINES_SEEN * asked):
             return None
         parts += seen
     return EdgePoints.join(parts)
@@ -149,13 +149,13 @@ def seen_ways(
     for axis, mine in enumerate(ways):
         at = sorted(line[0][axis] for line in mine)
         # the outermost have the board's rim on one side, which draws them there
-        if len(mine) >= FEWEST + 2:
+        if len(mine) >= FEWEST_LINES + 2:
             mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
         apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
-        reach = int(REACH * apart * board_scale(pose, plan))
+        reach = int(LINE_REACH * apart * board_scale(pose, plan))
         seen = [
             s
-            for k, line in enumerate(mine, SIDES + axis * len(ways[0]))
+            for k, line in enumerate(mine, BOARD_SIDES + axis * len(ways[0]))
             if reach > 2 and (s := seen_line(image, pose, *line, reach, k, taken, bent)) is not None
         ]
         yield len(mine), seen
@@ -170,7 +170,7 @@ def bent_lines(
     for lines in (site_lines(plan), middle_lines(plan)):
         found = list(seen_ways(smooth, pose, plan, lines, taken, True))
         seen = [each for _, some in found for each in some]
-        if len(seen) >= max(FEWEST, MOST * sum(asked for asked, _ in found)):
+        if len(seen) >= max(FEWEST_LINES, LINES_SEEN * sum(asked for asked, _ in found)):
             return seen
     return []
 
@@ -188,23 +188,25 @@ def seen_line(
     """The plainest straight or gently bent line at most `reach` pixels from where the pose has one,
     whichever way the colour changes along it; its middle, where what is drawn has two edges; taken:
     (M, 2, 2) mm, boxes in which it is not looked for"""
-    t = np.linspace(0.03, 0.97, STATIONS)
+    t = np.linspace(0.03, 0.97, LINE_STATIONS)
     mm = a + (b - a) * t[:, None]
     clear = ~((mm[:, None] >= taken[:, 0]) & (mm[:, None] <= taken[:, 1])).all(2).any(1)
-    if clear.sum() < CLEAR * STATIONS:
+    if clear.sum() < CLEAR_OF_PIECES * LINE_STATIONS:
         return None
     px, normal = side_stations(pose, mm)
     t, mm, px, normal = t[clear], mm[clear], px[clear], normal[clear]
-    wide = reach + 2 * WIDE
+    wide = reach + 2 * HALF_LINE_PX
     strength = np.linalg.norm(edge_profiles(image, px, normal, wide), axis=2)
     strength = np.minimum(strength, 3 * np.median(strength.max(1)))
-    strength = cv2.GaussianBlur(strength, (4 * WIDE + 1, 1), WIDE, borderType=cv2.BORDER_REPLICATE)
+    strength = cv2.GaussianBlur(
+        strength, (4 * HALF_LINE_PX + 1, 1), HALF_LINE_PX, borderType=cv2.BORDER_REPLICATE
+    )
     ends = np.arange(-reach, reach + 1)
     curve = np.stack(np.meshgrid(ends, ends, [0], indexing="ij"), -1).reshape(-1, 3)
     curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= max(reach // 2, 1)]
     at, score = follow_curves(strength, curve, t, wide)
     best = int(score.argmax())
-    if score[best] < max(PLAIN * np.percentile(score, 25), FAINT):
+    if score[best] < max(PLAINER * np.percentile(score, 25), FAINT_LINE):
         return None
     if bent:
         near, bows = np.arange(-BOW, BOW + 1), np.arange(-reach // 2, reach // 2 + 1)

@@ -15,8 +15,7 @@ from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import site_spacing, symmetric_turns, turned_corners
 from vision.photometry.small_picture import View
 from vision.plan import Plan
-from vision.registration.aruco_cards import CARD, IDS, find_cards, find_cards_near
-from vision.registration.aruco_cards import ENOUGH as ENOUGH_CARDS
+from vision.registration.aruco_cards import CARD, ENOUGH_CARDS, IDS, find_cards, find_cards_near
 from vision.registration.board_outline import poses_by_outline, refine_by_sides, scene_frames
 from vision.registration.grid_detection import poses_by_lattice
 from vision.registration.pose_ambiguity import (
@@ -30,7 +29,7 @@ from vision.registration.pose_ambiguity import (
     resolve_ambiguity,
 )
 from vision.registration.pose_refinement import (
-    LEAST,
+    LEAST_PATCHES,
     STRAINED_PX,
     PrintFit,
     consensus_pose,
@@ -39,11 +38,11 @@ from vision.registration.pose_refinement import (
     follow_print,
     robust_pose,
 )
-from vision.registration.print_map import ALIKE, Picture, PrintMap
+from vision.registration.print_map import SEEN_CORRELATION, Picture, PrintMap
 from vision.registration.tile_frame import Tiles, locate_tiles, settle_tiles
 from vision.registration.whole_board import WholeBoard
 
-SMALLEST, LARGEST = 160, 20000  # sides of a picture, pixels
+SMALLEST_PICTURE, LARGEST_PICTURE = 160, 20000  # sides of a picture, pixels
 STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
 # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0
@@ -53,7 +52,8 @@ STRIDES = 3  # times that a better place is looked for about the best one, on a 
 QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
 # levels and margins: a board that slid between its cards
 NEAR_CARDS = ((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3))
-SURE, ENOUGH = 0.25, 0.12  # shares of the patches seen: no need to search on; the least to believe
+# shares of the patches seen: no need to search on; the least to believe
+SURE_SHARE, LEAST_SEEN_SHARE = 0.25, 0.12
 
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
@@ -155,11 +155,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 return last
             return self._by_cards(found, picture.size) if len(found) > 2 else None
         fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
-        if fit is None or fit.share < SURE:
+        if fit is None or fit.share < SURE_SHARE:
             # among many pieces little of the print is left: then all of it is asked, and whether it
             # lies turned round
             fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
-            if fit is None or fit.share < ENOUGH:
+            if fit is None or fit.share < LEAST_SEEN_SHARE:
                 return None
         if corner_shift(self.plan, fit.pose, last) < max(
             STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px
@@ -173,7 +173,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         ):
             return None
         fit = follow_print(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
-        return fit.pose if fit is not None and fit.share >= SURE else None
+        return fit.pose if fit is not None and fit.share >= SURE_SHARE else None
 
     def _unmoved(self, picture: Picture, pose: Pose, last: Pose | None) -> bool:
         """Whether the board lies just as it did: nobody puts it back so, turned or a square off"""
@@ -186,9 +186,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         left to find it by, but those are where they were"""
         for near in self._near(picture, last):
             mm, px, alike = self.printed.measure(picture, near, 0, 3, slice(0, ALL))
-            seen = alike > ALIKE
+            seen = alike > SEEN_CORRELATION
             off = np.linalg.norm(near.to_px(mm) - px, axis=1)[seen]
-            if seen.sum() >= LEAST and np.median(off) < STILL_PX * max(picture.size) / 1640:
+            if seen.sum() >= LEAST_PATCHES and np.median(off) < STILL_PX * max(picture.size) / 1640:
                 return msgspec.structs.replace(
                     near, error_px=expected_error(self.plan, near, mm[seen], off)
                 )
@@ -232,8 +232,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 follow_print(self.plan, self.lens, self.printed, picture, by_cards, *way)
                 for way in NEAR_CARDS
             )
-            fit = next((f for f in fits if f is not None and f.share >= ENOUGH), None)
-            if fit is None or fit.share < SURE:
+            fit = next((f for f in fits if f is not None and f.share >= LEAST_SEEN_SHARE), None)
+            if fit is None or fit.share < SURE_SHARE:
                 slid = self._slid(picture, by_cards)
                 fit = (
                     slid
@@ -246,17 +246,17 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             fit = follow_print(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if (
                 fit is None
-                or fit.share < ENOUGH
+                or fit.share < LEAST_SEEN_SHARE
                 or any(corner_shift(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried)
             ):
                 continue
-            if fit.share >= SURE and self._unmoved(picture, fit.pose, last):
+            if fit.share >= SURE_SHARE and self._unmoved(picture, fit.pose, last):
                 return self._refined(picture, fit.pose, found)
             way = self._which_way(picture, fit, last)
             tried += [fit.pose, way.fit.pose]
             if best is None or way.score > best.score:
                 best = way
-            if way.sure and way.fit.share >= SURE:
+            if way.sure and way.fit.share >= SURE_SHARE:
                 break
         if best is not None:
             pose = msgspec.structs.replace(
@@ -296,7 +296,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             for rough in self.whole.roughly(self.plan, picture, by_cards)
         )
         return max(
-            (f for f in fits if f is not None and f.share >= SURE),
+            (f for f in fits if f is not None and f.share >= SURE_SHARE),
             key=lambda f: f.share,
             default=None,
         )
@@ -540,7 +540,7 @@ def checked_picture(image: np.ndarray) -> Picture:
     ):
         raise NoBoard("not a picture")
     h, w = image.shape[:2]
-    if min(h, w) < SMALLEST or max(h, w) > LARGEST:
+    if min(h, w) < SMALLEST_PICTURE or max(h, w) > LARGEST_PICTURE:
         raise NoBoard(f"a picture of {w} x {h} pixels is of no use")
     few = np.ascontiguousarray(image[:: max(h // 64, 1), :: max(w // 64, 1)])
     if few.max() < 24 or np.count_nonzero(few >= 12) < 0.1 * few.size:

@@ -15,18 +15,18 @@ from vision.plan import Plan
 from vision.registration.board_edges import edge_profiles, peaks_between
 from vision.registration.pose_refinement import expected_error, robust_pose
 
-STATIONS = 10  # along each side of a tile
+TILE_STATIONS = 10  # along each side of a tile
 SLOPPY_MM = 5.0  # a tile lies at most so far from where its site has it
 FAR_MM = 20.0  # the table may have moved in the picture by so much: less than half a tile
-FEWEST = 6  # tiles that make a frame
-LIKELIEST = 6  # rough poses followed to the end
+FEWEST_TILES = 6  # tiles that make a frame
+POSES_FOLLOWED = 6  # rough poses followed to the end
 INSETS = np.arange(0, 4.1, 0.4)  # how wide the border of a printed tile may be, mm
-TURNS = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
-SIDES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
-ALONG = np.linspace(-0.85, 0.85, STATIONS)
-LAID = np.radians([0, -2, 2, -4, 4, -6, 6])  # how tiles lie, one by one
+TURNS_TRIED = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
+SIDE_NORMALS = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
+ALONG_TILE = np.linspace(-0.85, 0.85, TILE_STATIONS)
+TILE_LEANS = np.radians([0, -2, 2, -4, 4, -6, 6])  # how tiles lie, one by one
 # which way the far end of each side goes, outwards or inwards, as a tile is turned
-ASKEW = np.array([-1, 1, 1, -1])
+TURNED_ENDS = np.array([-1, 1, 1, -1])
 
 
 class Tiles(msgspec.Struct, frozen=True, eq=False):
@@ -70,7 +70,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         found = []
         for image, pose, layout in zip(images, poses, layouts):
             lying = [s for s in places if layout.get(s)]
-            if len(lying) < FEWEST:
+            if len(lying) < FEWEST_TILES:
                 continue
             tiles = cls(
                 *(np.array(a) for a in zip(*(places[s][:2] for s in lying))),
@@ -117,10 +117,11 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         """(N, 4, STATIONS, 2 reach + 1, 3): how colours change outwards through stations of each
         tile's sides (right, left, lower, upper), as seen in the picture, one pixel a step"""
         n = len(self.centres)
-        along = np.abs(SIDES[:, ::-1])
-        offsets = SIDES[:, None] + along[:, None] * ALONG[None, :, None]  # (4, stations, 2)
+        along = np.abs(SIDE_NORMALS[:, ::-1])
+        # (4, stations, 2)
+        offsets = SIDE_NORMALS[:, None] + along[:, None] * ALONG_TILE[None, :, None]
         mm = self.centres[:, None, None] + offsets[None] * self.half[:, None, None]
-        outward = np.broadcast_to(SIDES[None, :, None], mm.shape)
+        outward = np.broadcast_to(SIDE_NORMALS[None, :, None], mm.shape)
         px = pose.to_px(
             np.vstack([mm.reshape(-1, 2), (mm + outward).reshape(-1, 2)]), self.height
         ).reshape(2, -1, 2)
@@ -129,7 +130,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         found = edge_profiles(image, px[0], normal, reach)
         if found.shape[2] == 1:
             found = np.repeat(found, 3, 2)
-        return found.reshape(n, 4, STATIONS, 2 * reach + 1, 3)
+        return found.reshape(n, 4, TILE_STATIONS, 2 * reach + 1, 3)
 
     def measure(
         self, image: np.ndarray, pose: Pose, reach: int
@@ -141,7 +142,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
             np.diff(pose.to_px(self.centres[:1] + [[0, 0], [1, 0]]), axis=0)
         )
         turned = [
-            self._middle(stations, ASKEW[:, None] * ALONG * half * turn, reach) for turn in LAID
+            self._middle(stations, TURNED_ENDS[:, None] * ALONG_TILE * half * turn, reach)
+            for turn in TILE_LEANS
         ]
         best = np.argmax([sx + sy for _, _, sx, sy in turned], 0)
         dx, dy, sx, sy = np.take_along_axis(np.array(turned), best[None, None], 0)[0]
@@ -247,7 +249,7 @@ def locate_tiles(
         best = None
         start = start.resized(small.shape[1::-1])
         reach = round(FAR_MM * board_scale(start, plan))
-        for turn in TURNS:
+        for turn in TURNS_TRIED:
             pose = nudge_pose(plan, start, np.zeros(2), turn)
             shift, score = tiles.common_shift(small, pose, reach)
             if best is None or score > 1.1 * best[0]:
@@ -256,7 +258,7 @@ def locate_tiles(
     found.sort(key=lambda f: -f[0])
     settled = (
         settle_tiles(plan, tiles, image, pose.resized(image.shape[1::-1]))
-        for _, pose in found[:LIKELIEST]
+        for _, pose in found[:POSES_FOLLOWED]
     )
     return min((p for p in settled if p is not None), key=lambda p: p.error_px, default=None)
 
@@ -268,13 +270,13 @@ def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pos
         reach, noise = reach * SLOPPY_MM, noise * SLOPPY_MM * scale
         site, px, clear = tiles.measure(image, pose, round(reach * scale))
         good = clear_enough(clear, px, pose.size)
-        if good.sum() < FEWEST:
+        if good.sum() < FEWEST_TILES:
             return None
         pose, off = robust_pose(
             tiles.centres[good], px[good], pose, SLOPPY_MM * scale, height=tiles.height, noise=noise
         )
     close = off < 0.6 * SLOPPY_MM * scale
-    if close.sum() < max(FEWEST, 0.5 * good.sum()):
+    if close.sum() < max(FEWEST_TILES, 0.5 * good.sum()):
         return None
     # tiles are pushed against each other: neighbours are off the same way, so that many say no more
     # than a few

@@ -11,25 +11,26 @@ import msgspec
 import numpy as np
 
 from vision.geometry.pose import Pose
+from vision.photometry.room_light import DARK
 from vision.plan import Plan
 from vision.registration.print_map import Picture, compose_board
 
-LONG = 450  # longer side of the view, pixels
+VIEW_PX = 450  # longer side of the view, pixels
 # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
 RIM, TABLE = 0.04, 0.15
 SCALES = (0.8, 2.0, 5.0)  # pixels; what is finer is noise, what is wider is light
 # a place is explained as far as it is off by less than so much of what the print varies by
 NARROW = 0.5
-MOST = 0.5  # by how much more, in logarithms, than the board a place may differ to count
+MOST_DIFFERENCE = 0.5  # by how much more, in logarithms, than the board a place may differ to count
 # of what differs between two places that a picture must show at least, to tell them apart by
 SEEN = 0.1
-CELLS = 12  # along each side, for telling how much of the board takes part in a judgement
+JUDGED_CELLS = 12  # along each side, for telling how much of the board takes part in a judgement
 SHIFTS = 3  # squares by which a board may seem to lie off at most
 # places tried where a view fits roughly, and how far apart they are, longer sides
-PEAKS, APART = 6, 0.02
-EACH = 8
-LOG = np.log(np.arange(256, dtype=np.float32) + 20)
-STEPS = (0.0, -2.5, 2.5, -5.0, 5.0)  # degrees tried for that
+PEAKS, PEAKS_APART = 6, 0.02
+MESH_PX = 8
+CONTRAST_LOGS = np.log(np.arange(256, dtype=np.float32) + DARK)
+DEGREES_TRIED = (0.0, -2.5, 2.5, -5.0, 5.0)  # degrees tried for that
 
 
 class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -57,7 +58,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         canvas, bare, scale, origin = compose_board(
             plan, images, poses, layouts, rim * max(plan.size)
         )
-        small = LONG / max(canvas.shape)
+        small = VIEW_PX / max(canvas.shape)
         size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
         barest = poses[min(range(len(layouts)), key=lambda n: sum(map(len, layouts[n].values())))]
         a, b = barest.rectify_map(*origin, *(np.array(plan.size) - origin), scale)
@@ -172,7 +173,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
             off.append(
                 np.where(
                     inside & self.known,
-                    np.minimum(np.abs(local_contrast(seen, SCALES[0]) - mine), MOST),
+                    np.minimum(np.abs(local_contrast(seen, SCALES[0]) - mine), MOST_DIFFERENCE),
                     np.float32(-1),
                 )
             )
@@ -184,7 +185,9 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
 
         other = moved(off[1])
         counts = (
-            np.minimum(np.abs(mine - moved(mine)), MOST) * field * ((off[0] >= 0) & (other >= 0))
+            np.minimum(np.abs(mine - moved(mine)), MOST_DIFFERENCE)
+            * field
+            * ((off[0] >= 0) & (other >= 0))
         )
         if abs(float(((other - off[0]) * counts).sum())) < SEEN * float((counts**2).sum()):
             return 0.0
@@ -234,7 +237,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         scale, reach = SCALES[2] / 2, self.reach[2]
         half = limit_contrast(local_contrast(canvas, scale), reach) * known
         found = []
-        for turn in STEPS:
+        for turn in DEGREES_TRIED:
             R = cv2.Rodrigues(np.array([0, 0, np.radians(turn)]))[0]
             R0, middle = cv2.Rodrigues(pose.rvec)[0], np.array([*np.array(plan.size) / 2, 0])
             turned = msgspec.structs.replace(
@@ -253,7 +256,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
                     turned, tvec=turned.tvec + R0 @ R @ np.array([*mm, 0])
                 )
                 found.append((best, shifted))
-                cv2.circle(fits, at, round(APART * LONG / 2), float(fits.min()), -1)
+                cv2.circle(fits, at, round(PEAKS_APART * VIEW_PX / 2), float(fits.min()), -1)
         found.sort(key=lambda f: -f[0])
         return [p for _, p in found[:PEAKS]]
 
@@ -264,7 +267,10 @@ def rectangle_mask(
     """(h, w) float32: 1 well within the rectangle round (N, 2) mm, else 0"""
     out, at = np.zeros(shape, np.float32), (mm - origin) * scale
     cv2.rectangle(
-        out, *(tuple(map(int, c)) for c in (at.min(0) + EACH / 2, at.max(0) - EACH / 2)), 1, -1
+        out,
+        *(tuple(map(int, c)) for c in (at.min(0) + MESH_PX / 2, at.max(0) - MESH_PX / 2)),
+        1,
+        -1,
     )
     return out
 
@@ -274,13 +280,13 @@ def coarse_map(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pose.rectify_map of (width, height) pixels, worked out at every eighth pixel: many times
     quicker"""
-    w, h = (-(-side // EACH) + 2 for side in size)
-    step = EACH / scale
+    w, h = (-(-side // MESH_PX) + 2 for side in size)
+    step = MESH_PX / scale
     x0, y0 = origin - step
     maps = pose.rectify_map(x0, y0, x0 + w * step, y0 + h * step, 1 / step)
-    a, b = (cv2.resize(m, (w * EACH, h * EACH), interpolation=cv2.INTER_LINEAR) for m in maps)
-    return a[EACH : EACH + size[1], EACH : EACH + size[0]], b[
-        EACH : EACH + size[1], EACH : EACH + size[0]
+    a, b = (cv2.resize(m, (w * MESH_PX, h * MESH_PX), interpolation=cv2.INTER_LINEAR) for m in maps)
+    return a[MESH_PX : MESH_PX + size[1], MESH_PX : MESH_PX + size[0]], b[
+        MESH_PX : MESH_PX + size[1], MESH_PX : MESH_PX + size[0]
     ]
 
 
@@ -291,7 +297,7 @@ def contrast_scales(grey: np.ndarray) -> list[np.ndarray]:
 
 def local_contrast(grey: np.ndarray, scale: float) -> np.ndarray:
     """The same at a scale of so many pixels"""
-    logs = LOG[grey]
+    logs = CONTRAST_LOGS[grey]
     wide = (2 * int(2.5 * scale) + 1,) * 2
     return cv2.GaussianBlur(logs, (0, 0), scale) - cv2.blur(cv2.blur(logs, wide), wide)
 
@@ -316,5 +322,5 @@ def explanation_lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> f
 
 def chance_units(off: np.ndarray) -> float:
     """The mean of (h, w) values, in terms of what chance does"""
-    cells = cv2.resize(off, (CELLS, CELLS), interpolation=cv2.INTER_AREA).ravel()
-    return float(cells.mean() / (cells.std() / CELLS + 1e-4))
+    cells = cv2.resize(off, (JUDGED_CELLS, JUDGED_CELLS), interpolation=cv2.INTER_AREA).ravel()
+    return float(cells.mean() / (cells.std() / JUDGED_CELLS + 1e-4))

@@ -9,9 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-MOST_PIXELS = 64_000_000
+MOST_PHOTO_PIXELS = 64_000_000
 MOST_BYTES = 128 << 20
-SMALLEST = 64  # pixels a side
+SMALLEST_PHOTO = 64  # pixels a side
 # What phones and web pages also write; by the bytes from the fifth on, and from the ninth on.
 OTHER_FORMATS = {
     b"ftyphei": "HEIC",
@@ -101,11 +101,11 @@ def decode_photo(data: bytes, name: str) -> np.ndarray:
             raise BadPhoto(f"{name}: {other}, which is not read here; save it as JPEG first")
         raise BadPhoto(f"{name}: not a JPEG or PNG picture")
     width, height = size
-    if width * height > MOST_PIXELS:
+    if width * height > MOST_PHOTO_PIXELS:
         raise BadPhoto(
-            f"{name}: {width} x {height} pixels, more than {MOST_PIXELS // 1_000_000} million"
+            f"{name}: {width} x {height} pixels, more than {MOST_PHOTO_PIXELS // 1_000_000} million"
         )
-    if min(width, height) < SMALLEST:
+    if min(width, height) < SMALLEST_PHOTO:
         raise BadPhoto(f"{name}: {width} x {height} pixels, too small to show a board")
     if _cut_off(data):
         raise BadPhoto(f"{name}: the picture is cut off")

@@ -22,7 +22,7 @@ from calibration.readers.loose.learn_looks import (
 )
 from vision.evidence.site_evidence import contents_match
 from vision.geometry.posed_photo import Lying, Shot
-from vision.photometry.camera_response import PLAIN
+from vision.photometry.camera_response import NEUTRAL_RESPONSE
 from vision.photometry.canvas import Empty, Frame, site_trust, undo_falloff
 from vision.plan import Plan
 from vision.readers.loose.cards.card_reader import (
@@ -152,7 +152,7 @@ def with_cards(
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
     firsts, placed = learn_firsts(plan, reader.frame, full, scenes)
     renditions = renditions_among(placed, scenes, firsts) if unprinted(plan, firsts) else []
-    if all(r == PLAIN for r in renditions):
+    if all(r == NEUTRAL_RESPONSE for r in renditions):
         return full, scenes, firsts, placed
     full = [msgspec.structs.replace(s, image=r.undone(s.image)) for s, r in zip(full, renditions)]
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.readers.standing.sample_photos import Studio
 from calibration.readers.standing.train import Maker, examples, taught
-from vision.geometry.footprints import MANY, STANDS, lean_at
+from vision.geometry.footprints import SEEN_PERCENTILE, STANDS, lean_at
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import group_by_size
 from vision.plan import Plan
@@ -35,7 +35,7 @@ def standing_sites(plan: Plan, shots: list[Shot]) -> list[str]:
             continue
         pieces = [plan.pieces[c[0]] for c in contents]
         slender, high = np.percentile(
-            [(p.height / max(p.footprint), p.height) for p in pieces], MANY, axis=0
+            [(p.height / max(p.footprint), p.height) for p in pieces], SEEN_PERCENTILE, axis=0
         )
         lean = max(
             float(np.linalg.norm(lean_at(s.pose, group.centres), axis=1).max()) for s in shots

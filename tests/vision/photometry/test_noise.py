@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.vision.photometry.test_burnt import POSE, SIZE, board
-from vision.photometry.denoise import WORTH, denoise_image, estimate_noise
+from vision.photometry.denoise import NOISE_WORTH_REMOVING, denoise_image, estimate_noise
 
 
 def filmed(noise: float, seed: int = 0) -> np.ndarray:
@@ -24,7 +24,7 @@ def filmed(noise: float, seed: int = 0) -> np.ndarray:
 def test_noise_is_told_and_mostly_taken_off(noise):
     seen = filmed(noise)
     told = estimate_noise(seen, POSE, SIZE)
-    assert told > WORTH
+    assert told > NOISE_WORTH_REMOVING
     calm = denoise_image(seen, told, 0.0)
     assert (
         np.abs(calm - board().astype(float)).mean()
@@ -40,7 +40,7 @@ def test_what_is_fine_in_a_print_is_no_noise(step):
     fine = board() * cv2.resize(specks, (960, 640), interpolation=cv2.INTER_LINEAR)[..., None]
     lines = np.where(np.arange(960) // step % 6 == 0, 0.7, 1.0)[None, :, None]
     for seen in (board(), fine, fine * lines, cv2.GaussianBlur(fine, (0, 0), 2)):
-        assert estimate_noise(seen.astype(np.uint8), POSE, SIZE) < WORTH
+        assert estimate_noise(seen.astype(np.uint8), POSE, SIZE) < NOISE_WORTH_REMOVING
 
 
 def test_a_picture_as_calm_as_usual_stays_itself():

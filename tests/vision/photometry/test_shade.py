@@ -8,7 +8,7 @@ import pytest
 from vision.geometry.pose import Pose
 from vision.photometry.canvas import Empty, Frame, spread_of
 from vision.photometry.cast_shadows import find_shadows, remove_shadows
-from vision.photometry.room_light import LOG
+from vision.photometry.room_light import LOG_LEVELS
 
 SIZE = (480.0, 320.0)
 PX = 2.0  # of the picture a mm
@@ -38,7 +38,7 @@ def pose():
 
 
 def view(picture):
-    return LOG[cv2.resize(picture, (96, 64), interpolation=cv2.INTER_AREA)]
+    return LOG_LEVELS[cv2.resize(picture, (96, 64), interpolation=cv2.INTER_AREA)]
 
 
 def shaded(picture, mask, by=(0.55, 0.5, 0.45)):

@@ -8,7 +8,7 @@ from tests.vision.registration.test_lines import BOARD, camera, chess
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.registration.board_outline import find_quads
-from vision.registration.pose_ambiguity import CLEAR, pose_elsewhere
+from vision.registration.pose_ambiguity import CLEARLY_BETTER, pose_elsewhere
 from vision.registration.print_map import Picture
 from vision.registration.whole_board import WholeBoard
 
@@ -66,5 +66,5 @@ def test_small_print_tells_how_a_board_lies_that_looks_the_same_turned_round() -
             Picture(filmed(pose, words, 2)),
             whole.between(plan.corners, BOARD - plan.corners),
         )
-        assert (whole.rather(plan, picture, pose, around, back) > CLEAR) == words
-        assert (whole.rather(plan, picture, around, pose, back) < -CLEAR) == words
+        assert (whole.rather(plan, picture, pose, around, back) > CLEARLY_BETTER) == words
+        assert (whole.rather(plan, picture, around, pose, back) < -CLEARLY_BETTER) == words

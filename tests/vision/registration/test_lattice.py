@@ -8,7 +8,7 @@ import pytest
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.plan import Plan, parse_plan
-from vision.registration.grid_detection import GIVEN, poses_by_lattice
+from vision.registration.grid_detection import MOST_POSES, poses_by_lattice
 from vision.registration.print_map import Picture
 
 SIDE, ACROSS, DOWN, EDGE = 30.0, 9, 6, 12.0
@@ -116,7 +116,7 @@ def test_lines_tell_how_a_board_lies_up_to_whole_squares_and_a_half_turn(view, c
         half = 1 if (mm[1] - mm[0]) @ (1, 0) > 0 else -1
         aside = mm - (middle + (square - middle) * half)
         off.append(np.abs((aside / SIDE + 0.5) % 1 - 0.5).max())
-    assert len(found) <= GIVEN and min(off, default=1.0) < 0.2
+    assert len(found) <= MOST_POSES and min(off, default=1.0) < 0.2
 
 
 def test_where_a_plan_has_no_lines_or_a_picture_no_edges_nothing_is_said() -> None:

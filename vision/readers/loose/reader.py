@@ -15,7 +15,7 @@ from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Lying
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.camera_response import PLAIN
+from vision.photometry.camera_response import NEUTRAL_RESPONSE
 from vision.photometry.canvas import MARGIN, Empty, Frame, site_trust
 from vision.plan import Plan, Site
 from vision.readers.loose.cards.card_level import Sheet
@@ -178,7 +178,7 @@ class ClusterReader:
             found = rendition_by_tiles(
                 [(one.scene, tiles_of(one.firsts, one.tried)) for one in begun], self.firsts
             )
-            if found != PLAIN:
+            if found != NEUTRAL_RESPONSE:
                 image = found.undone(image)
                 if memory is not None:
                     memory.retoned(found)

@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import CountedEvidence
 from vision.frame_cache import StaleCache
-from vision.photometry.camera_response import PLAIN, CameraResponse
+from vision.photometry.camera_response import NEUTRAL_RESPONSE, CameraResponse
 from vision.photometry.canvas import Frame
 from vision.plan import Site
 from vision.readers.loose.cards.card_reader import Tried
@@ -119,7 +119,7 @@ class SceneMemory:
     it was"""
 
     def __init__(self) -> None:
-        self.tone = PLAIN
+        self.tone = NEUTRAL_RESPONSE
         # (h, w, 3) uint8, the whole canvas FOLD times as coarse
         self.seen: np.ndarray | None = None
         self.known: np.ndarray | None = None  # (h, w) 0 or 1, where it was looked at

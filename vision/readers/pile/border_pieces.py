@@ -113,7 +113,8 @@ def given(e: SiteEvidence, moved: Mapping[Contents, float]) -> SiteEvidence:
 
 def evidence(chances: Mapping[Contents, float], other: float) -> SiteEvidence:
     options = sorted(
-        ((c, max(math.log(max(p, 1e-9)), FLOOR)) for c, p in chances.items()), key=lambda o: -o[1]
+        ((c, max(math.log(max(p, 1e-9)), FLOOR)) for c, p in chances.items()),
+        key=lambda o: -o[1],
     )
     return SiteEvidence(tuple(options), max(math.log(max(other, 1e-9)), FLOOR))
 

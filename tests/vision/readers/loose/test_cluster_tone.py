@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from vision.photometry.camera_response import PLAIN
+from vision.photometry.camera_response import NEUTRAL_RESPONSE
 from vision.photometry.canvas import Frame
 from vision.readers.loose.cards.card_level import Sheet
 from vision.readers.loose.cards.card_reader import Firsts, Place, Tried
@@ -62,7 +62,7 @@ def test_tiles_tell_another_tone(power):
 )
 def test_none_where_light_and_pieces_alone_differ_or_too_little_is_printed(power, tiles, plain):
     own = sheet(plain)
-    assert rendition_by_tiles([scene(own, power, tiles)], Firsts((own,), {})) == PLAIN
+    assert rendition_by_tiles([scene(own, power, tiles)], Firsts((own,), {})) == NEUTRAL_RESPONSE
 
 
 @pytest.mark.parametrize("times", [0.7, 1.0, 1.4])
@@ -91,7 +91,7 @@ def test_samplers_of_other_colours_are_brought_to_the_middle_of_all(times):
         1 / second.chroma
     )
     assert first.power == second.power == 1
-    assert (first == second == PLAIN) == (times == 1)
+    assert (first == second == NEUTRAL_RESPONSE) == (times == 1)
 
 
 def test_samplers_without_a_kind_in_common_stay_as_they_are():
@@ -105,4 +105,7 @@ def test_samplers_without_a_kind_in_common_stay_as_they_are():
         for n, t in enumerate(tried)
     ]
     both = msgspec.structs.replace(own, kinds=kinds, looks=np.concatenate([own.looks, other.looks]))
-    assert renditions_among(placed, [one, one], Firsts((both,), {})) == [PLAIN, PLAIN]
+    assert renditions_among(placed, [one, one], Firsts((both,), {})) == [
+        NEUTRAL_RESPONSE,
+        NEUTRAL_RESPONSE,
+    ]

@@ -27,7 +27,7 @@ STIFF = 0.1, 0.3, 0.3, 0.3, 0.3, 0.3  # each term of it
 TONES = 0.5, 2.0  # times as much light as around that may fall on a card
 LEAST = 0.1  # of white, which a veil adds somewhere at least
 CLEARER = 0.88  # of a card's misfit, that a veil must leave at most
-THIN = 2  # every so manieth pixel of a coarse card tells it
+THIN = 2  # every second pixel of a coarse card is enough to tell it
 BESIDE = 1.0  # mm around a card from which it is taken off too
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from vision.photometry.camera_response import PLAIN, CameraResponse
+from vision.photometry.camera_response import NEUTRAL_RESPONSE, CameraResponse
 from vision.photometry.canvas import BLENDED
 from vision.photometry.colour_response import estimate_chroma
 from vision.photometry.room_light import BLACK, CLIPPED, light_basis, to_logs
@@ -21,7 +21,7 @@ FEWEST = 4  # tiles that tell it: one may be full of pieces, or taken for anothe
 PLENTY = 18  # ... and so many are told it by quickly enough
 PRINTED = 0.02  # variance of log brightness that a tile's print has at least, to tell a tone by
 ENOUGH = 0.25  # share of it that is neither too dark nor too bright
-COARSE = 4  # every so manieth pixel either way tells the colours
+COARSE = 4  # every fourth pixel either way is enough to tell the colours
 # of leaving out what lies on a tile; by how much the logarithm may be off in the end
 ROUNDS, NARROW = 6, 0.06
 
@@ -74,7 +74,7 @@ def renditions_among(
 ) -> list[CameraResponse]:
     """Each sampler's against the middle of all, by the tiles whose kinds the first one shows too;
     nobody knows which is right"""
-    found = [PLAIN]
+    found = [NEUTRAL_RESPONSE]
     for n in range(1, len(scenes)):
         tiles, sheets = [], []
         for i, sheet in enumerate(firsts.sheets):
@@ -109,7 +109,9 @@ def renditions_among(
                     )
                 )
         found.append(
-            rendition_by_tiles([(scenes[n], tiles)], Firsts(tuple(sheets), {})) if sheets else PLAIN
+            rendition_by_tiles([(scenes[n], tiles)], Firsts(tuple(sheets), {}))
+            if sheets
+            else NEUTRAL_RESPONSE
         )
     power, chroma = (
         float(np.exp(np.mean(np.log(v))))

@@ -14,7 +14,7 @@ import msgspec
 
 from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
-from calibration.held import BINS, reliability, tried
+from calibration.held import BINS, held_out_trial, reliability_of
 from calibration.learned.fit import fit_reader
 from engine.layout import same_contents
 from vision.evidence.site_evidence import Evidence, NoBoard
@@ -88,7 +88,7 @@ def copies_in(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> Accuracy:
+def measure_copy(folder: Path, tell: Callable[[str], object] = lambda line: None) -> Accuracy:
     """Fits the copy in memory (nothing is written) and reads its test photos. Raises BadCopy."""
     copy = load_copy(folder)
     tests = test_photos(folder, copy.plan)
@@ -96,7 +96,7 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
     start = time.monotonic()
     registrar, shots = shots_of(copy)
     reader = fit_reader(copy.plan, registrar, shots)
-    reader.tempers = tried(copy, registrar, shots).tempers()
+    reader.tempers = held_out_trial(copy, registrar, shots).tempers()
     out.fit_s = time.monotonic() - start
     judged: list[tuple[float, bool]] = []
     times = []
@@ -111,19 +111,19 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
             out.faults.append(f"{photo.name}: {e}")
             out.sites += sum(not s.optional for s in copy.plan.site)
             continue
-        wrong = compare(out, photo.name, evidence, truth, copy.plan, judged)
+        wrong = compare_reading(out, photo.name, evidence, truth, copy.plan, judged)
         out.boards += not wrong
         out.wrong += wrong
         tell(f"  {photo.name}: {len(wrong)} wrong")
     out.ms = statistics.median(times) if times else 0.0
-    out.reliability, out.calibration_error = reliability(judged)
+    out.reliability, out.calibration_error = reliability_of(judged)
     out.confusions = [
         (a, b, n) for (a, b), n in Counter((w.is_, w.read) for w in out.wrong).most_common(12)
     ]
     return out
 
 
-def compare(
+def compare_reading(
     out: Accuracy,
     photo: str,
     evidence: Evidence,
@@ -174,7 +174,7 @@ def kept_figures(path: Path) -> dict[str, Last]:
         return {}
 
 
-def table(a: Accuracy, before: Last | None) -> list[str]:
+def figures_table(a: Accuracy, before: Last | None) -> list[str]:
     """One copy's figures as lines, beside those of the last run"""
     last = (
         f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
@@ -196,7 +196,7 @@ def table(a: Accuracy, before: Last | None) -> list[str]:
             f"right{_last(error, '.2f', '%')}"
         )
     ]
-    out += honesty(a.reliability)
+    out += reliability_lines(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
     if before is not None and before.wrong is not None:
         then, now = {(w.photo, w.site) for w in before.wrong}, {(w.photo, w.site) for w in a.wrong}
@@ -216,7 +216,7 @@ def _some(title: str, wrong: Sequence[Wrong]) -> list[str]:
     return [f"  {title}: {w}" for w in wrong[:12]] + more
 
 
-def honesty(reliability: Sequence[Sequence[int]]) -> list[str]:
+def reliability_lines(reliability: Sequence[Sequence[int]]) -> list[str]:
     """How often what was given such a probability is right, as lines; reliability: as Accuracy has
     it"""
     return [
@@ -229,7 +229,7 @@ def honesty(reliability: Sequence[Sequence[int]]) -> list[str]:
     ]
 
 
-def together(copies: Sequence[Accuracy]) -> list[tuple[int, int]]:
+def joint_reliability(copies: Sequence[Accuracy]) -> list[tuple[int, int]]:
     """The reliability over several copies"""
     return [
         (sum(a.reliability[i][0] for a in copies), sum(a.reliability[i][1] for a in copies))

@@ -120,14 +120,14 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
         site = sites.get(compose_letters(written))
         if site is None:
             raise BadCopy(
-                f"{name}: site {written!r} is not in the plan{meant(written, plan.sites)}"
+                f"{name}: site {written!r} is not in the plan{name_hint(written, plan.sites)}"
             )
         if not isinstance(kinds, list) or not all(isinstance(k, str) for k in kinds):
             raise BadCopy(f"{name}: {site}: not a list of kinds")
         for k in kinds:
             if k != "?" and compose_letters(k) not in pieces:
                 raise BadCopy(
-                    f"{name}: {site}: kind {k!r} is not in the plan{meant(k, plan.pieces)}"
+                    f"{name}: {site}: kind {k!r} is not in the plan{name_hint(k, plan.pieces)}"
                 )
         if site in out:
             raise BadCopy(f"{name}: site {site} stands twice")
@@ -136,7 +136,7 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
     return out
 
 
-def meant(written: str, names: Iterable[str]) -> str:
+def name_hint(written: str, names: Iterable[str]) -> str:
     """A hint at the name that one which is not known may stand for"""
     close = [n for n in names if n.casefold() == written.casefold()] or difflib.get_close_matches(
         written, names, 1, 0.75
@@ -144,7 +144,7 @@ def meant(written: str, names: Iterable[str]) -> str:
     return f"; {close[0]!r} is meant?" if close else ""
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object. Raises ValueError where a name stands twice, of which JSON's readers keep the
     last in silence."""
     out = dict(pairs)
@@ -161,7 +161,7 @@ def read_layout(path: Path, plan: Plan) -> Layout:
         text = text_file.read_text(path)
         if not text.strip():
             raise BadCopy(f"{path}: is empty; {{}} stands for a board on which nothing lies")
-        data = json.loads(text, object_pairs_hook=once)
+        data = json.loads(text, object_pairs_hook=unique_pairs)
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
     except RecursionError:

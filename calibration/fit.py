@@ -1,4 +1,4 @@
-"""A copy's photos in, its model out. `calibrate` is what the command and the phone call."""
+"""A copy's photos in, its model out. `calibrate_copy` is what the command and the phone call."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import msgspec
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
-from calibration.held import own, tried
+from calibration.held import held_out_trial, own_photos_trial
 from calibration.learned.fit import STEPS, add_learned_voice, can_learn
 from calibration.learned.teach import Unlearnt
 from calibration.readers.reader_fit import fit_reader_without_network
-from calibration.report import Findings, page, unshown
+from calibration.report import Findings, report_page, unshown_advice
 from calibration.survey.registrar_fit import fit_registrar
-from calibration.suspect import doubts, tapped_astray
+from calibration.suspect import layout_doubts, tapped_astray
 from calibration.workers import Workers, processes_here
 from engine.text import Text, say
 from vision.evidence.site_evidence import NoBoard
@@ -71,7 +71,7 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
 LEARNING = ".learning.npz"  # in the copy: what the network learnt before calibrating was killed
 
 
-def calibrate(
+def calibrate_copy(
     folder: str | Path,
     progress: Progress | None = None,
     report: bool = True,
@@ -103,7 +103,7 @@ def calibrate(
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
     with Workers(processes_here() if processes is None else processes) as workers:
-        trial = workers.start(tried, copy, registrar, shots) if report else None
+        trial = workers.start(held_out_trial, copy, registrar, shots) if report else None
         reader = fit_reader_without_network(copy.plan, registrar, shots, each=workers.each)
         cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
         unlearnt = []
@@ -139,15 +139,15 @@ def calibrate(
         0.0,
         [s.pose.error_px for s in shots],
         missing,
-        [*unlearnt, *astray, *(unshown(kind) for kind in missing)],
+        [*unlearnt, *astray, *(unshown_advice(kind) for kind in missing)],
     )
     if report:
         reader.tempers = raw.tempers()
         reader.save(copy.model)
         errors = [(s.name, s.pose.error_px) for s in shots]
         burnt = [s.name for s in shots if burnt_pieces(copy.plan, s)]
-        mine = own(copy, reader, shots)
-        odd = [*astray, *doubts(copy.plan, shots, raw.rows + mine.rows, burnt, cut)]
+        mine = own_photos_trial(copy, reader, shots)
+        odd = [*astray, *layout_doubts(copy.plan, shots, raw.rows + mine.rows, burnt, cut)]
         found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
         out.advice, out.summary, out.more = (
             [*unlearnt, *found.advice()],
@@ -155,7 +155,7 @@ def calibrate(
             [*missing, *found.doubtful()],
         )
         out.page = copy.folder / "report.html"
-        write_whole(out.page, page(copy, shots, found).encode())
+        write_whole(out.page, report_page(copy, shots, found).encode())
     tell("done", 1.0)
     out.seconds = time.monotonic() - start
     return out

@@ -49,7 +49,7 @@ class Framing(msgspec.Struct, frozen=True):
     advice: tuple[Text, ...]
 
 
-def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
+def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
     """image: (h, w, 3) uint8 BGR; markers: whether four cards should be in view; focuses: whether
     the camera can focus by itself."""
     one = to_grey(image)

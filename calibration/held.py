@@ -93,7 +93,7 @@ class Trial(msgspec.Struct, frozen=True):
     def reliability(self) -> list[tuple[float, float, int, int]]:
         """(given from, to, sites, right among them) for each step of probability with a site in
         it"""
-        counts, _ = reliability([(r.sure, r.right) for r in self.rows])
+        counts, _ = reliability_of([(r.sure, r.right) for r in self.rows])
         return [
             (low, min(high, 1.0), n, right)
             for (low, high), (n, right) in zip(zip(BINS, BINS[1:]), counts)
@@ -127,7 +127,7 @@ class Trial(msgspec.Struct, frozen=True):
         return sorted(found, key=lambda f: -f[2])
 
 
-def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
+def reliability_of(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
     """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected
     calibration error, 0 to 1"""
     bins = [(0, 0, 0.0) for _ in BINS[:-1]]
@@ -160,12 +160,14 @@ def put_aside(shots: list[Shot], copy: Copy) -> list[Shot]:
         return []
 
     def alone(shot: Shot) -> int:
-        return len(shown([shot], copy) - shown([s for s in samplers if s is not shot], copy))
+        return len(
+            kinds_shown([shot], copy) - kinds_shown([s for s in samplers if s is not shot], copy)
+        )
 
     return [min(reversed(samplers), key=alone)] + (empties[-1:] if len(empties) > 1 else [])
 
 
-def shown(shots: list[Shot], copy: Copy) -> set[str]:
+def kinds_shown(shots: list[Shot], copy: Copy) -> set[str]:
     """The kinds that these photos show, with those that look like them."""
     kinds = {k for s in shots for contents in s.layout.values() for k in contents if k != "?"}
     return kinds | {looks for k in kinds if (looks := copy.plan.pieces[k].looks)}
@@ -183,22 +185,24 @@ def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> 
     return rows
 
 
-def own(copy: Copy, reader: Reader, shots: list[Shot]) -> Trial:
+def own_photos_trial(copy: Copy, reader: Reader, shots: list[Shot]) -> Trial:
     """The photos a reader has learnt from: what it confuses even there, nobody can hope that it
     tells apart"""
-    return Trial([s.name for s in shots], read_all(reader, shots, copy, shown(shots, copy)), [])
+    return Trial(
+        [s.name for s in shots], read_all(reader, shots, copy, kinds_shown(shots, copy)), []
+    )
 
 
-def tried(copy: Copy, registrar: Registrar, shots: list[Shot]) -> Trial:
+def held_out_trial(copy: Copy, registrar: Registrar, shots: list[Shot]) -> Trial:
     """Fits a reader without some photos, with less effort, and lets it read these. Where the board
     is in them is taken from the calibration, which saw them. A copy with a single sampler gives an
     empty trial."""
     aside = put_aside(shots, copy)
     rest = [s for s in shots if not any(s is a for a in aside)]
     if not aside:
-        return Trial([], [], sorted(shown(shots, copy)))
-    known = shown(rest, copy)
+        return Trial([], [], sorted(kinds_shown(shots, copy)))
+    known = kinds_shown(rest, copy)
     rows = read_all(
         fit_reader_without_network(copy.plan, registrar, rest, EFFORT), aside, copy, known
     )
-    return Trial([s.name for s in aside], rows, sorted(shown(aside, copy) - known))
+    return Trial([s.name for s in aside], rows, sorted(kinds_shown(aside, copy) - known))

@@ -21,7 +21,7 @@ import numpy as np
 from calibration.copy import BadCopy, Copy, load_copy, read_layout
 from calibration.files import write_whole
 from calibration.fit import shots_of
-from calibration.held import Row, read_all, shown
+from calibration.held import Row, kinds_shown, read_all
 from calibration.learned.fit import fit_reader
 from vision.evidence.site_evidence import Contents, NoBoard
 from vision.geometry.posed_photo import Shot
@@ -31,9 +31,8 @@ from vision.storage.photo_file import BadPhoto, load_photo
 # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
 # may be a slip
 DOUBTED = 0.02
-VIEWS_KEPT = (
-    4  # views kept of a copy: two to learn from, two to guard; more would make fitting slow
-)
+# views kept of a copy: two to learn from, two to guard; more would make fitting slow
+VIEWS_KEPT = 4
 LEARNT_FOLDER = "table"
 
 
@@ -46,7 +45,7 @@ class Outcome(msgspec.Struct, frozen=True):
     left_out: list[str] = []
 
 
-def keep(
+def keep_view(
     folder: Path, image: np.ndarray, layout: Mapping[str, Contents], instead: str | None = None
 ) -> str:
     """Puts a view aside, in the place of the one so named or else of the oldest when there are
@@ -66,7 +65,7 @@ def keep(
     return name
 
 
-def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
+def trusted_views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
     """The kept views that today's reader still reads as they were agreed on, or nearly; and why
     others are left out"""
     good, bad = [], []
@@ -88,7 +87,7 @@ def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
     return good, bad
 
 
-def worse(before: list[Row], after: list[Row]) -> str | None:
+def reason_for_distrust(before: list[Row], after: list[Row]) -> str | None:
     """Why a new reader is not to be trusted: it misreads what the old one reads right; None where
     it does not"""
     lost = [a for b, a in zip(before, after, strict=True) if b.right and not a.right]
@@ -99,12 +98,12 @@ def worse(before: list[Row], after: list[Row]) -> str | None:
     return None
 
 
-def surety(rows: list[Row]) -> float:
+def mean_surety(rows: list[Row]) -> float:
     """Mean log-probability given to what lies there"""
     return float(np.mean([math.log(max(r.chance, 1e-6)) for r in rows])) if rows else 0.0
 
 
-def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcome:
+def learn_from_views(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcome:
     """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it
     misreads nothing that the old one reads right, in no photo and no view, and is surer of the
     views it has not learnt from. Where it may not, the other half has its turn. Raises BadCopy,
@@ -113,21 +112,21 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcom
     if not copy.model.is_file():
         raise BadCopy(f"{copy.model}: not there yet; make it with: nilometer calibrate {folder}")
     old = Reader.load(copy.model, copy.plan)
-    good, bad = views(copy, old)
+    good, bad = trusted_views(copy, old)
     if len(good) < 2:
         return Outcome(
             False, f"{len(good)} views of the table can be learnt from, two are needed", bad
         )
     registrar, shots = shots_of(copy)
-    known = shown(shots, copy)
+    known = kinds_shown(shots, copy)
     before = read_all(old, [*shots, *good], copy, known)
     first = ""
     for lessons, guards in ((good[::2], good[1::2]), (good[1::2], good[::2])):
         new = fit(copy.plan, registrar, [*shots, *lessons])
         new.tempers = old.tempers
         after, names = read_all(new, [*shots, *good], copy, known), {s.name for s in guards}
-        was, now = (surety([r for r in rows if r.photo in names]) for rows in (before, after))
-        fault = worse(before, after)
+        was, now = (mean_surety([r for r in rows if r.photo in names]) for rows in (before, after))
+        fault = reason_for_distrust(before, after)
         if fault is None and now > was:
             write_whole(copy.before, copy.model.read_bytes())
             new.save(copy.model)
@@ -142,7 +141,7 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcom
     return Outcome(False, first, bad)
 
 
-def undo(folder: str | Path) -> None:
+def undo_learning(folder: str | Path) -> None:
     """The model before the last learning again, bit for bit, without the views it learnt from.
     Raises BadCopy."""
     copy = load_copy(folder)

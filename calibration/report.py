@@ -72,7 +72,7 @@ class Findings(msgspec.Struct, frozen=True):
     def advice(self) -> list[Text]:
         """What one more photo would mend, the gravest first"""
         kinds = self.doubtful()
-        out = [*self.odd, *(unshown(k) for k in self.missing)]
+        out = [*self.odd, *(unshown_advice(k) for k in self.missing)]
         # white stones are white
         if self.burnt and (kinds or self.trial.unasked or not self.trial.rows):
             out.append(
@@ -118,12 +118,12 @@ class Findings(msgspec.Struct, frozen=True):
         return out
 
 
-def unshown(kind: str) -> Text:
+def unshown_advice(kind: str) -> Text:
     """What the report says of a kind that no photo shows."""
     return say("no photo shows {kind}: it will not be read", kind=kind)
 
 
-def picture(image: np.ndarray) -> str:
+def picture_uri(image: np.ndarray) -> str:
     """A data URI of (h, w, 3) BGR"""
     scale = CROP / max(image.shape[:2])
     small = cv2.resize(
@@ -137,7 +137,7 @@ def picture(image: np.ndarray) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(data.tobytes()).decode() if done else ""
 
 
-def crop(shot: Shot, copy: Copy, site: str) -> str:
+def site_picture(shot: Shot, copy: Copy, site: str) -> str:
     """A site as a photo shows it, the board's upper edge up"""
     o = np.array(copy.plan.sites[site].outline, float)
     low, high = o.min(0), o.max(0)
@@ -146,15 +146,15 @@ def crop(shot: Shot, copy: Copy, site: str) -> str:
     scale = CROP / size.max()
     (x0, y0), (x1, y1) = low - edge, high + edge
     x, y = shot.pose.rectify_map(x0, y0, x1, y1, scale)
-    return picture(cv2.remap(shot.image, x, y, cv2.INTER_LINEAR))
+    return picture_uri(cv2.remap(shot.image, x, y, cv2.INTER_LINEAR))
 
 
-def words(contents: tuple[str, ...] | None) -> Text | str:
+def contents_words(contents: tuple[str, ...] | None) -> Text | str:
     """Contents as people read them; None is something that is none of the pieces."""
     return say("something else") if contents is None else ", ".join(contents) or say("empty")
 
 
-def marked(text: Text | str) -> str:
+def marked_html(text: Text | str) -> str:
     """HTML that carries the sentence's template, so that the table's page can say it in the
     language of whoever reads it"""
     if not isinstance(text, Text):
@@ -172,22 +172,22 @@ def example_of(kind: str, shots: list[Shot], copy: Copy) -> str:
         for site, c in s.layout.items()
         if kind in c and (c[-1] == kind or lies_first(c[0]))
     ]
-    return crop(shots[min(places)[1]], copy, min(places)[2]) if places else ""
+    return site_picture(shots[min(places)[1]], copy, min(places)[2]) if places else ""
 
 
-def worst(trial: Trial) -> list[Row]:
+def worst_rows(trial: Trial) -> list[Row]:
     """The rows read wrongly, then those read rightly with most doubt, of photos that were not
     learnt from"""
     doubtful = sorted(trial.rows, key=lambda r: (r.right, r.chance))
     return [r for r in doubtful if not r.right or r.chance < 0.9][:WORST]
 
 
-def percent(sure: float) -> str:
+def percent_words(sure: float) -> str:
     """A probability for people, who take 100 for what is certain"""
     return f"{100 * sure:.0f}" if sure < 0.99 else f"{min(100 * sure, 99.9):.1f}"
 
 
-def steps(trial: Trial, raw: Trial) -> list[tuple[float, float, list[tuple[int, int]]]]:
+def calibration_steps(trial: Trial, raw: Trial) -> list[tuple[float, float, list[tuple[int, int]]]]:
     """(said from, to, (sites, right among them) before and after tempering) for each step that
     holds any"""
     both = [
@@ -196,7 +196,7 @@ def steps(trial: Trial, raw: Trial) -> list[tuple[float, float, list[tuple[int, 
     return [(*step, [b.get(step, (0, 0)) for b in both]) for step in sorted({*both[0], *both[1]})]
 
 
-def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
+def report_page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     """The report as HTML"""
     trial, by_name = findings.trial, {s.name: s for s in shots}
     kinds: list[dict[str, Any]] = []
@@ -217,19 +217,21 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
         )
     crops = [
         {
-            "picture": crop(by_name[r.photo], copy, r.site),
+            "picture": site_picture(by_name[r.photo], copy, r.site),
             "where": f"{r.site}, {r.photo}",
-            "want": words(r.want),
-            "got": words(r.got),
+            "want": contents_words(r.want),
+            "got": contents_words(r.got),
             "right": r.right,
-            "sure": percent(r.sure),
+            "sure": percent_words(r.sure),
         }
-        for r in worst(trial)
+        for r in worst_rows(trial)
     ]
     template = (
         importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
     )
-    env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=marked)
+    env = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=marked_html
+    )
     env.globals["say"] = say
     return env.from_string(template).render(
         name=copy.name,
@@ -239,5 +241,5 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
         kinds=kinds,
         crops=crops,
         trial=trial,
-        reliability=steps(trial, findings.raw or trial),
+        reliability=calibration_steps(trial, findings.raw or trial),
     )

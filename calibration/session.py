@@ -14,9 +14,9 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.copy import BadCopy, check_corners, load_plan_of, read_layout, read_copy_toml
+from calibration.copy import BadCopy, check_corners, load_plan_of, read_copy_toml, read_layout
 from calibration.files import write_whole
-from calibration.fit import Progress, Report, calibrate
+from calibration.fit import Progress, Report, calibrate_copy
 from calibration.framing import Bare
 from engine.text import Text
 from vision.plan import Plan
@@ -160,7 +160,7 @@ class Session:
 
     def calibrate(self, progress: Progress | None = None, processes: int | None = 1) -> Report:
         """Raises BadCopy."""
-        return calibrate(self.folder, progress, processes=processes)
+        return calibrate_copy(self.folder, progress, processes=processes)
 
     def _compared_with(self, image: np.ndarray) -> Bare | None:
         return Bare.of(

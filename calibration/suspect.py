@@ -97,7 +97,7 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
     return out
 
 
-def blurred(plan: Plan, shots: list[Shot]) -> list[str]:
+def blurred_photos(plan: Plan, shots: list[Shot]) -> list[str]:
     """The photos that show the board much less sharply than others do; a bare board is compared
     with bare ones: it may have no print"""
     return sorted(
@@ -176,7 +176,7 @@ def unlike_empty(
         yield [(s, (group.ids, most_of(v - empty))) for s, v in zip(shots, views) if s.layout]
 
 
-def mistaken(plan: Plan, shots: list[Shot]) -> list[str]:
+def swapped_photos(plan: Plan, shots: list[Shot]) -> list[str]:
     """The photos in which what the layout says to be covered is hardly more unlike the empty board
     than what it says to be bare: it is another photo's"""
     seen: dict[str, tuple[list[float], list[float]]] = {}
@@ -203,7 +203,7 @@ def most_of(off: np.ndarray) -> np.ndarray:
     return np.percentile(np.abs(off / FLOOR).sum(-1).reshape(len(off), -1), (50, 75), axis=1)
 
 
-def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
+def contradicted_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
     """(photo, site, what its layout says, what is read) where a reading is sure that the layout
     leaves a piece out, or has one too many"""
     out = []
@@ -213,7 +213,7 @@ def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
     return out
 
 
-def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
+def traded_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
     """(photo, site, another, what the layout says of the one, of the other) where each of two
     pieces is read as the other one: more likely two pieces laid or written down the wrong way round
     than two mistakes that fit together"""
@@ -228,7 +228,7 @@ def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
     ]
 
 
-def pointing(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
+def pointing_kinds(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
     """Kinds as large, longer than wide, each of which is read as the other: perhaps only the way
     they point tells them, of which the plan says nothing"""
     taken = {
@@ -250,7 +250,7 @@ def pointing(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-def doubts(
+def layout_doubts(
     plan: Plan,
     shots: list[Shot],
     rows: Iterable[Row],
@@ -261,14 +261,14 @@ def doubts(
     photos whose pieces are too bright to be told from a pale board; cut: the pieces that were
     learnt from"""
     out = []
-    if names := blurred(plan, shots):
+    if names := blurred_photos(plan, shots):
         out.append(
             say(
                 "{photos} is not sharp: take it anew, with the camera at rest",
                 photos=", ".join(names),
             )
         )
-    wrong = mistaken(plan, shots)
+    wrong = swapped_photos(plan, shots)
     out += [
         say(
             "what lies in {photo} is hardly what its layout says: is that another photo's?",
@@ -283,7 +283,7 @@ def doubts(
     ]
     said = {frozenset(pair[:3]) for pair in pairs}
     pairs = [pair for pair in pairs if pair[0] not in wrong] + [
-        pair for pair in traded(rows) if frozenset(pair[:3]) not in said
+        pair for pair in traded_sites(rows) if frozenset(pair[:3]) not in said
     ]
     for photo, site, other, a, b in pairs[:MOST]:
         out.append(
@@ -296,7 +296,7 @@ def doubts(
                 b=b,
             )
         )
-    if each_other := pointing(plan, rows):
+    if each_other := pointing_kinds(plan, rows):
         out.append(
             say(
                 (
@@ -312,7 +312,7 @@ def doubts(
             plan, [s for s in shots if s.name not in (*burnt, *wrong)]
         )
     }
-    odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}
+    odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted_sites(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:
         out.append(
             say(

@@ -28,9 +28,8 @@ from vision.registration.aruco_cards import IDS, find_cards, ideal_cards
 Outline = tuple[Point, ...]
 
 TOUCH = 3.0  # mm: outlines drawn by finger that come so near touch
-SHARED_BORDER = (
-    1.5  # of TOUCH: the least length of border; cells that meet in a point are no neighbours
-)
+# of TOUCH: the least length of border; cells that meet in a point are no neighbours
+SHARED_BORDER = 1.5
 MOST_SITES, MOST_POINTS = 1500, 400
 SITE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -78,7 +77,7 @@ def form_of(base: Mapping[str, Any]) -> Form:
     return Form(draws=base["site"][0].get("reads", "pile"), choices=choices)
 
 
-def start(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -> Tracing:
+def start_tracing(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -> Tracing:
     """The plan as it would lie on the photo. corners: (4, 2) pixels."""
     width, height = map(float, base["size"])
     out = Tracing(size=(width, height), corners=_points(corners))
@@ -97,7 +96,7 @@ def start(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -> Tracin
     return out
 
 
-def asks(form: Form, choice: Choice, site: TracedSite) -> bool:
+def asks_site(form: Form, choice: Choice, site: TracedSite) -> bool:
     """Whether a choice concerns a site: one that bears what it is for, and without that any that is
     drawn, not the rest."""
     if choice.when:
@@ -110,14 +109,14 @@ def asked_for(form: Form, site: TracedSite) -> TracedSite:
     is sea now)."""
     for choice in form.choices:
         given = {t.tag for t in choice.tags} & set(site.tags)
-        if choice.when and given and not asks(form, choice, site):
+        if choice.when and given and not asks_site(form, choice, site):
             return asked_for(
                 form, msgspec.structs.replace(site, tags=[t for t in site.tags if t not in given])
             )
     return site
 
 
-def parse(data: Any) -> Tracing:
+def parse_tracing(data: Any) -> Tracing:
     """Raises BadTracing."""
     try:
         out = msgspec.convert(data, Tracing)
@@ -137,7 +136,9 @@ def parse(data: Any) -> Tracing:
     return out
 
 
-def moved(traced: Tracing, corners: Sequence[Sequence[float]], size: Sequence[float]) -> Tracing:
+def moved_tracing(
+    traced: Tracing, corners: Sequence[Sequence[float]], size: Sequence[float]
+) -> Tracing:
     """Other corners, or another size: what was drawn on the photo stays where it is, the rest goes
     along with the board."""
     after = msgspec.structs.replace(
@@ -154,19 +155,19 @@ def moved(traced: Tracing, corners: Sequence[Sequence[float]], size: Sequence[fl
     return after
 
 
-def checked(
+def checked_plan(
     base: Mapping[str, Any], form: Form, traced: Tracing
 ) -> tuple[dict[str, Any], list[PlanFault]]:
     """(the plan's data, what is wrong with it, worst first). The data is that of a plan.toml, also
     with faults."""
-    sites = complete(form, traced)
+    sites = completed_sites(form, traced)
     faults = _of_sites(sites, base)
     good = [s for s in sites if all(len(o) >= 3 for o in s.outlines) and s.outlines]
     way = np.linalg.inv(_to_px(traced))
     mm = {s.id: [np.array(_through(way, o)) for o in s.outlines] for s in good}
     cells = [s for s in good if set(form.cells) & set(s.tags)]
     masks = _masks({s.id: mm[s.id] for s in cells}, traced.size)
-    borders = touching(masks, traced.size, traced.joined)
+    borders = touching_cells(masks, traced.size, traced.joined)
     for s in cells:
         for other, yes in s.touching.items():
             if other in borders:
@@ -184,7 +185,7 @@ def checked(
     return plan, sorted(faults, key=lambda f: not f.stops)
 
 
-def complete(form: Form, traced: Tracing) -> list[TracedSite]:
+def completed_sites(form: Form, traced: Tracing) -> list[TracedSite]:
     """The sites with the spots their cells lack, without those of cells that should have none, nor
     answers nobody asks for."""
     way = np.linalg.inv(_to_px(traced))
@@ -220,7 +221,7 @@ def complete(form: Form, traced: Tracing) -> list[TracedSite]:
     return out
 
 
-def touching(
+def touching_cells(
     masks: Mapping[str, np.ndarray], size: Sequence[float], joined: bool = False
 ) -> dict[str, set[str]]:
     """cell -> the cells whose outlines come within TOUCH mm of its own along a real length of
@@ -271,7 +272,7 @@ def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
     )
 
 
-def toml(plan: Mapping[str, Any]) -> str:
+def plan_toml(plan: Mapping[str, Any]) -> str:
     """The text of a plan.toml. JSON's strings, numbers and lists are TOML's too."""
     lines = [
         (
@@ -370,7 +371,7 @@ def _apart(borders: Mapping[str, set[str]]) -> list[PlanFault]:
 def _unanswered(form: Form, sites: Iterable[TracedSite]) -> list[PlanFault]:
     out = []
     for s, c in itertools.product(sites, form.choices):
-        if asks(form, c, s) and c.none is None and not {t.tag for t in c.tags} & set(s.tags):
+        if asks_site(form, c, s) and c.none is None and not {t.tag for t in c.tags} & set(s.tags):
             out.append(
                 PlanFault(say("{site}: {question} is missing", site=s.id, question=c.text), (s.id,))
             )

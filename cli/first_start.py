@@ -91,8 +91,8 @@ def serve_set_up(
         check_writable(folder)
     except OSError as e:
         raise Fault(f"{folder}: nothing can be written there: {e.strerror}") from None
-    choice = found.cameras() if camera is None else []
-    camera = camera or (choice[0]["camera"] if choice else found.usual())
+    choice = found.cameras_here() if camera is None else []
+    camera = camera or (choice[0]["camera"] if choice else found.usual_camera())
     try:
         sight = Sight(camera, folder)
     except BadCamera as e:

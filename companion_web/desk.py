@@ -39,13 +39,15 @@ class Desk:
         self.photo = cv2.imencode(".jpg", self.image, [cv2.IMWRITE_JPEG_QUALITY, 88])[1].tobytes()
         self.form, self.draft = trace.form_of(base), out.with_name(out.name + ".drawing.json")
         self._lock = threading.Lock()
-        self.traced = self._kept() or trace.start(base, trace.corners_on(self.image, base["size"]))
+        self.traced = self._kept() or trace.start_tracing(
+            base, trace.corners_on(self.image, base["size"])
+        )
 
     def looked_at(self, traced: Tracing) -> tuple[Tracing, dict[str, Any], list[PlanFault]]:
         """The drawing with the spots its cells lacked, the data of its plan, and what is wrong with
         that."""
-        full = msgspec.structs.replace(traced, sites=trace.complete(self.form, traced))
-        return full, *trace.checked(self.base, self.form, full)
+        full = msgspec.structs.replace(traced, sites=trace.completed_sites(self.form, traced))
+        return full, *trace.checked_plan(self.base, self.form, full)
 
     def keep(self, traced: Tracing) -> tuple[Tracing, dict[str, Any], list[PlanFault]]:
         """The same, and the drawing is written down."""
@@ -62,7 +64,11 @@ class Desk:
     def _kept(self) -> Tracing | None:
         try:
             data = json.loads(self.draft.read_text(encoding="utf-8"))
-            return trace.parse(data["drawing"]) if data["photo"] == list(self.image.shape) else None
+            return (
+                trace.parse_tracing(data["drawing"])
+                if data["photo"] == list(self.image.shape)
+                else None
+            )
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, BadTracing) as e:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from companion.runtime.config import Config
-from hardware.found import usual
+from hardware.found import usual_camera
 from hardware.panel import SIGNALS, Panel
 from hardware.supervisor import COVERED, FROZEN, LOST, OK, Supervisor
 
@@ -47,7 +47,7 @@ def table_items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]
         wait=camera(COVERED, "dark"),
     )
     yield Item("camera free", "Take the hand away.", wait=camera(OK))
-    if (config.camera or usual()).get("kind") == "usb":
+    if (config.camera or usual_camera()).get("kind") == "usb":
         yield Item("camera pulled out", "Pull the camera's plug.", wait=camera(LOST, FROZEN))
         yield Item("camera back", "Put it in again and wait.", wait=camera(OK))
     settled = eye.settled

@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from hardware import props
-from hardware.raster import FINE, bgr, draw
+from hardware.raster import FINE, bgr_of, draw_scene
 from hardware.scene import CARD, CARD_GAP, Light, Scene, Thing, Tier, View
 
 # mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
@@ -152,7 +152,7 @@ class Film:
                     body.place(tier["outline"]),
                     bottom,
                     top,
-                    bgr(tier["side"]),
+                    bgr_of(tier["side"]),
                     tier["disc"],
                     view,
                     eye,
@@ -210,7 +210,7 @@ def _texture(tier: Tier, fine: float) -> tuple[np.ndarray, float, float]:
     points = np.array(tier["outline"], float)
     x0, y0 = points.min(0) - 1.0
     x1, y1 = points.max(0) + 1.0
-    image = draw(
+    image = draw_scene(
         tier["top"], x0, y0, math.ceil((x1 - x0) * fine), math.ceil((y1 - y0) * fine), fine, 2
     )
     return image, float(x0), float(y0)
@@ -380,7 +380,7 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
             / 100
         )
         fine = min(PAPER_PX, _step(px))
-        sheet = draw(scene.board, 0, 0, round(bw * fine), round(bh * fine), fine, 2)
+        sheet = draw_scene(scene.board, 0, 0, round(bw * fine), round(bh * fine), fine, 2)
         sheet[..., :3] = _mottled(sheet[..., :3], scene.paper, scene.seed)
         x, y = plane[..., 0] * fine - 0.5, plane[..., 1] * fine - 0.5
         # The print ends at its edge, its colours do not fade before it: else the board would look
@@ -398,7 +398,7 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
             "outline": box,
             "disc": False,
             "side": None,
-            "top": props.card(number),
+            "top": props.marker_card(number),
         }
         px = (
             float(
@@ -463,7 +463,7 @@ def _table(scene: Scene, plane: np.ndarray) -> np.ndarray:
         )
     else:
         grain = 0.03 * _cloud(rng, n, n, (10, 10))
-    wood = np.clip(np.array(bgr(scene.tint)) * (1 + grain)[..., None], 0, 255).astype(np.uint8)
+    wood = np.clip(np.array(bgr_of(scene.tint)) * (1 + grain)[..., None], 0, 255).astype(np.uint8)
     # The pattern is mirrored beyond its edge, so that it has no seam anywhere on the table.
     where = (plane + 300) * (n / 900)
     return cv2.remap(
@@ -504,7 +504,7 @@ def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
     return cv2.merge([big.astype(np.uint8)] * 3)
 
 
-def jpeg(image: np.ndarray, quality: int = 88) -> np.ndarray:
+def through_jpeg(image: np.ndarray, quality: int = 88) -> np.ndarray:
     """The picture after a trip through JPEG."""
     packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
     unpacked = cv2.imdecode(packed, cv2.IMREAD_COLOR)

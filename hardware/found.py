@@ -15,14 +15,16 @@ log = logging.getLogger(__name__)
 Found = dict[str, Any]  # {"name": what people read, "camera": a `[camera]` table}
 
 
-def cameras(sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")) -> list[Found]:
+def cameras_here(
+    sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")
+) -> list[Found]:
     """The Pi's own first, then USB cameras. A machine without any: []."""
     return [*_pi(), *_usb(sys, dev)]
 
 
-def usual() -> dict[str, Any]:
+def usual_camera() -> dict[str, Any]:
     """The `[camera]` table of a table that names none"""
-    return next((c["camera"] for c in cameras()), {"kind": "usb"})
+    return next((c["camera"] for c in cameras_here()), {"kind": "usb"})
 
 
 def _pi() -> list[Found]:

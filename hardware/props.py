@@ -12,7 +12,7 @@ import cv2
 Prim = dict[str, Any]
 
 
-def card(number: int, side: float = 36.0, rim: float = 8.0) -> list[Prim]:
+def marker_card(number: int, side: float = 36.0, rim: float = 8.0) -> list[Prim]:
     """A marker card around (0, 0): ArUco 4X4_50, its black square `side` mm wide, with a white
     rim."""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
@@ -26,7 +26,7 @@ def card(number: int, side: float = 36.0, rim: float = 8.0) -> list[Prim]:
     return out
 
 
-def hand(
+def hand_over_board(
     skin: str = "#d8a888", sleeve: str = "#44566e", spread: float = 1.0
 ) -> list[dict[str, Any]]:
     """A hand whose fingertips are at (0, 0), the arm reaching down to y = 700 mm; some centimetres
@@ -51,7 +51,7 @@ def hand(
     return [{"z": [25.0, 55.0], "outline": box, "disc": False, "side": None, "top": prims}]
 
 
-def phone() -> list[dict[str, Any]]:
+def telephone_prop() -> list[dict[str, Any]]:
     """A telephone as solids and drawings in mm, for a scene."""
     body = [[-36.0, -75.0], [36.0, -75.0], [36.0, 75.0], [-36.0, 75.0]]
     top = [
@@ -63,7 +63,7 @@ def phone() -> list[dict[str, Any]]:
     return [{"z": [0.0, 9.0], "outline": body, "disc": False, "side": "#2a2b2e", "top": top}]
 
 
-def cup() -> list[dict[str, Any]]:
+def coffee_cup() -> list[dict[str, Any]]:
     """A cup of coffee, 80 mm across, 85 mm high."""
 
     def ring(r: float) -> list[list[float]]:
@@ -94,11 +94,11 @@ def cup() -> list[dict[str, Any]]:
 
 # "hand" stands for any of those whose first word it is.
 PROPS: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "hand": hand,
-    "hand dark": lambda: hand("#7a5238", "#b03a3a", 1.2),
-    "hand pale": lambda: hand("#ecc9b4", "#ecc9b4", 0.8),
-    "phone": phone,
-    "cup": cup,
+    "hand": hand_over_board,
+    "hand dark": lambda: hand_over_board("#7a5238", "#b03a3a", 1.2),
+    "hand pale": lambda: hand_over_board("#ecc9b4", "#ecc9b4", 0.8),
+    "phone": telephone_prop,
+    "cup": coffee_cup,
 }
 
 

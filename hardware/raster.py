@@ -14,12 +14,12 @@ FINE = 4  # bits of a pixel's fraction that cv2 draws with
 FONT = cv2.FONT_HERSHEY_DUPLEX
 
 
-def bgr(colour: str) -> tuple[int, int, int]:
+def bgr_of(colour: str) -> tuple[int, int, int]:
     """ "#rrggbb" -> (b, g, r)"""
     return int(colour[5:7], 16), int(colour[3:5], 16), int(colour[1:3], 16)
 
 
-def draw(
+def draw_scene(
     prims: Sequence[Mapping[str, Any]],
     x0: float,
     y0: float,
@@ -59,8 +59,8 @@ def _draw(
         q = (np.array(points, float) - (x0, y0)) * scale - 0.5
         return np.round(q * (1 << FINE)).astype(np.int32)
 
-    fill = (ink or bgr(p["fill"])) if p.get("fill") else ()
-    stroke = (ink or bgr(p["stroke"])) if p.get("stroke") else ()
+    fill = (ink or bgr_of(p["fill"])) if p.get("fill") else ()
+    stroke = (ink or bgr_of(p["stroke"])) if p.get("stroke") else ()
     thick = max(1, round(p.get("width", 0) * scale))
     if p["p"] == "polygon":
         points = px(p["points"])

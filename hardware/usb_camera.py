@@ -87,13 +87,13 @@ class UsbCamera(Camera):
         if self.focus is not None:
             self._capture.set(cv2.CAP_PROP_FOCUS, self.focus)
             return
-        found = sharpness(self._seen_for(FOCUS))
+        found = picture_sharpness(self._seen_for(FOCUS))
         focus = float(self._capture.get(cv2.CAP_PROP_FOCUS))
         self._capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
         if focus < 0:
             return
         self._capture.set(cv2.CAP_PROP_FOCUS, focus)
-        if sharpness(self._seen_for(FOCUS / 3)) >= AS_SHARP * found:
+        if picture_sharpness(self._seen_for(FOCUS / 3)) >= AS_SHARP * found:
             self.focus = focus
             self.on_focus(focus)
             return
@@ -135,6 +135,6 @@ class UsbCamera(Camera):
         return other
 
 
-def sharpness(image: np.ndarray) -> float:
+def picture_sharpness(image: np.ndarray) -> float:
     """Of (h, w, 3) uint8: comparable between pictures of one scene in one light"""
     return float(cv2.Laplacian(image, cv2.CV_16S).std())

@@ -23,10 +23,8 @@ BENT = 1.2  # so much plainer the sides must be seen before a lens is thought to
 SURELY = 4.0  # standard deviations that lines must say so
 BOW_PX = 0.1  # pixels at 1640 wide that a line is bowed anyway, at the least
 STRONGEST = 1.0  # k1 of any lens
-BEND_ROUNDS, SMALL_BEND = (
-    6,
-    0.01,
-)  # in which the bend is found; a step of k1 by which bows are seen to change
+# in which the bend is found; a step of k1 by which bows are seen to change
+BEND_ROUNDS, SMALL_BEND = 6, 0.01
 
 
 def find_bend(plan: Plan, photos: SurveyPhotos) -> None:

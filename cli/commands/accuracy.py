@@ -14,11 +14,11 @@ from calibration.accuracy import (
     Accuracy,
     Last,
     copies_in,
-    honesty,
+    figures_table,
+    joint_reliability,
     kept_figures,
-    measure,
-    table,
-    together,
+    measure_copy,
+    reliability_lines,
 )
 from calibration.copy import BadCopy
 from calibration.files import write_whole
@@ -41,7 +41,9 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
     unkept = None
     for folder in copies:
         try:
-            found = measure(folder, lambda line: None if as_json else click.echo(line, err=True))
+            found = measure_copy(
+                folder, lambda line: None if as_json else click.echo(line, err=True)
+            )
         except BadCopy as e:
             # the others may take an hour: they are measured all the same
             click.echo(f"left out: {e}", err=True)
@@ -54,7 +56,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
                 )
             )
         else:
-            click.echo("\n".join(table(found, last.get(key))))
+            click.echo("\n".join(figures_table(found, last.get(key))))
         last[key] = Last.of(found)
         measured.append(found)
         try:
@@ -85,4 +87,4 @@ def in_all(measured: Sequence[Accuracy]) -> None:
         f"{boards}/{photos}"
     )
     if len(measured) > 1:
-        click.echo("\n".join(honesty(together(measured))))
+        click.echo("\n".join(reliability_lines(joint_reliability(measured))))

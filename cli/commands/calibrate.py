@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from calibration.fit import calibrate
+from calibration.fit import calibrate_copy
 from calibration.learned.fit import STEPS
 
 
@@ -32,7 +32,7 @@ def command(copy: str, quiet: bool, no_report: bool, processes: int | None, step
         if not quiet:
             click.echo(f"{100 * part:3.0f} %  {text}")
 
-    report = calibrate(copy, progress, not no_report, processes, steps)
+    report = calibrate_copy(copy, progress, not no_report, processes, steps)
     error = max(report.error_px, default=0.0)
     click.echo(
         f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; "

@@ -164,7 +164,7 @@ def check_camera(config: Config | None) -> Iterator[Check]:
         return
     import cv2
 
-    from calibration.framing import CRISP, CRISP_CARD, judge
+    from calibration.framing import CRISP, CRISP_CARD, judge_framing
     from companion.runtime.copies import open_copy
     from hardware.camera import BadCamera, CameraLost
     from hardware.pi_camera import load_picamera2
@@ -210,7 +210,7 @@ def check_camera(config: Config | None) -> Iterator[Check]:
         )
     else:
         yield Check("light", GOOD, f"mean {mean:.0f} of 255, {100 * burnt:.1f} % burnt out")
-    seen = judge(image, markers=True)
+    seen = judge_framing(image, markers=True)
     good = seen.sharpness >= (CRISP_CARD if seen.cards else CRISP)
     at = (
         ""

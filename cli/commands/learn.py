@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from calibration.learning import learn, undo
+from calibration.learning import learn_from_views, undo_learning
 
 
 @click.command()
@@ -19,10 +19,10 @@ from calibration.learning import learn, undo
 def command(copy: str, back: bool) -> int:
     """Learn from what was seen at the table."""
     if back:
-        undo(copy)
+        undo_learning(copy)
         click.echo(f"{copy}: the model is the one before the last learning")
         return 0
-    found = learn(copy)
+    found = learn_from_views(copy)
     for line in found.left_out:
         click.echo(f"  left out {line}")
     click.echo(f"{copy}: {'' if found.learnt else 'nothing changed: '}{found.why}")

@@ -85,7 +85,7 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
     side = CARD + 2 * CARD_GAP
     for number, name in enumerate(CORNERS):
         x, y = (45 + 78 * (number in (1, 2)), 102 + 68 * (number in (2, 3)))
-        page.draw(props.card(number, CARD, CARD_GAP), x, y)
+        page.draw(props.marker_card(number, CARD, CARD_GAP), x, y)
         page.draw([_outline_shape(footprint((side, side)))], x, y)
         sx, sy = (1 if number in (0, 3) else -1), (1 if number in (0, 1) else -1)
         at = [sx * side / 2, sy * side / 2]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from calibration.copy import meant
+from calibration.copy import name_hint
 from companion.fault import Fault
 from companion.runtime.lens import take_over_focus
 from hardware import found
@@ -115,7 +115,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def open_camera(self) -> Camera:
         """The camera that is named, not opened yet; where none is, the first that is found; with
         the copy's focus. Raises BadCamera."""
-        camera = open_camera(self.camera or found.usual(), self.folder)
+        camera = open_camera(self.camera or found.usual_camera(), self.folder)
         take_over_focus(camera, self.path(self.copy))
         return camera
 
@@ -152,7 +152,7 @@ def _setting_hint(fault: Exception) -> str:
     """Which setting a wrong word may stand for"""
     word = re.search(r"unknown field `(\w+)`", str(fault))
     return (
-        meant(word[1], [f for kind in (Config, Web, Club) for f in kind.__struct_fields__])
+        name_hint(word[1], [f for kind in (Config, Web, Club) for f in kind.__struct_fields__])
         if word
         else ""
     )

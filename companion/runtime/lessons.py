@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.learning import DOUBTED, VIEWS_KEPT, keep
+from calibration.learning import DOUBTED, VIEWS_KEPT, keep_view
 from calibration.workers import free_mb
 from companion.explain.verdict import MOVED, SAME, Verdict
 from companion.table.table import Table
@@ -65,7 +65,7 @@ class Lessons:
         if least is not None and says <= self.kept[least]:
             return
         try:
-            name = keep(self.folder, image, layout, least)
+            name = keep_view(self.folder, image, layout, least)
         except OSError:
             self.ended = True
             return

@@ -22,7 +22,7 @@ import engine
 from calibration.copy import BadCopy, BadCorners, game_plan
 from calibration.files import write_whole
 from calibration.fit import Report
-from calibration.framing import Framing, judge
+from calibration.framing import Framing, judge_framing
 from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
 from companion.runtime.config import parse_toml
@@ -257,7 +257,7 @@ class Setup:
         if image is None:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
         session = self.session
-        framing = judge(image, session is not None and session.markers, self._lens.focuses)
+        framing = judge_framing(image, session is not None and session.markers, self._lens.focuses)
         if session is not None and not framing.faults and session.next != 0:
             framing = msgspec.structs.replace(
                 framing, advice=(*framing.advice, *session.remarks(image, session.next))

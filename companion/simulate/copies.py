@@ -15,7 +15,7 @@ from companion.simulate.editions import art_edition as other_edition
 from companion.simulate.samples import Layout, full_samplers, random_layout
 from companion.simulate.tabletop import Tabletop
 from engine.art import Art, BadArt, load, plain
-from hardware.film import Film, jpeg
+from hardware.film import Film, through_jpeg
 from hardware.scene import Light, View, look_down
 from vision.plan import Plan, load_plan
 
@@ -154,7 +154,7 @@ def _photograph(
     light = replace(light, exposure=light.exposure * min(1.25, 118 / max(float(dim.mean()), 1)))
     cv2.imwrite(
         str(path.with_suffix(".jpg")),
-        jpeg(film.take(top.scene(), view, light), 92),
+        through_jpeg(film.take(top.scene(), view, light), 92),
         [cv2.IMWRITE_JPEG_QUALITY, 90],
     )
     path.with_suffix(".json").write_text(json.dumps(layout, indent=0) + "\n")

@@ -33,7 +33,7 @@ def demo_copy(name: str, folder: Path) -> Specimen:
             return open_copy(folder)
         except BadModel:
             click.echo("The demo's copy was learnt by another version of Nilometer.")
-    from calibration.fit import calibrate
+    from calibration.fit import calibrate_copy
 
     click.echo(
         f"The first time: photographing a simulated copy of {name} and learning its "
@@ -41,7 +41,7 @@ def demo_copy(name: str, folder: Path) -> Specimen:
     )
     plan, _ = plan_of(name, None)
     make_copy(plan, folder, Conditions(), photos=0)
-    calibrate(
+    calibrate_copy(
         folder,
         lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"),
         report=False,

@@ -93,7 +93,7 @@ def unlearn() -> Response:
     start on."""
     folder = _folder()
     try:
-        learning.undo(folder)
+        learning.undo_learning(folder)
     except BadCopy:
         raise Problem(409, "nothing was learnt at the table that could be undone") from None
     except OSError as e:

@@ -67,8 +67,8 @@ def trace_blueprint(
     def corners() -> Response:
         desk, data = desk_now(), request.get_json(silent=True) or {}
         try:
-            traced = trace.parse(
-                msgspec.to_builtins(trace.moved(_sent(), data["corners"], data["size"]))
+            traced = trace.parse_tracing(
+                msgspec.to_builtins(trace.moved_tracing(_sent(), data["corners"], data["size"]))
             )
         except (
             BadTracing,
@@ -88,7 +88,7 @@ def trace_blueprint(
         full, plan, faults = desk.keep(_sent())
         good = not any(f.stops for f in faults)
         if good:
-            write_file(desk.out, trace.toml(plan))
+            write_file(desk.out, trace.plan_toml(plan))
             saved()
         return jsonify({"saved": good, **_answer(desk, full, plan, faults)})
 
@@ -104,7 +104,7 @@ def _answer(
         "faults": pack(faults),
         "borders": {s["id"]: s["borders"] for s in plan["site"] if "borders" in s},
         "asked": {
-            s.id: [c.name for c in desk.form.choices if trace.asks(desk.form, c, s)]
+            s.id: [c.name for c in desk.form.choices if trace.asks_site(desk.form, c, s)]
             for s in full.sites
         },
     }
@@ -112,6 +112,6 @@ def _answer(
 
 def _sent() -> Tracing:
     try:
-        return trace.parse((request.get_json(silent=True) or {}).get("drawing"))
+        return trace.parse_tracing((request.get_json(silent=True) or {}).get("drawing"))
     except BadTracing as e:
         raise Problem(400, "{reason}", reason=str(e)) from None

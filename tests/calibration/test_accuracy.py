@@ -14,13 +14,13 @@ from calibration.accuracy import (
     Accuracy,
     Last,
     Wrong,
-    compare,
-    honesty,
+    compare_reading,
+    figures_table,
+    joint_reliability,
     kept_figures,
-    measure,
+    measure_copy,
     reliability,
-    table,
-    together,
+    reliability_lines,
 )
 from calibration.copy import BadCopy
 from vision.evidence.site_evidence import Evidence, Registration, SiteEvidence
@@ -42,7 +42,9 @@ def copy_with(name, **bins):
 
 
 def test_reliability_of_several_copies_is_one_table():
-    lines = honesty(together([copy_with("a", b4=(6, 6), b7=(90, 90)), copy_with("b", b4=(4, 3))]))
+    lines = reliability_lines(
+        joint_reliability([copy_with("a", b4=(6, 6), b7=(90, 90)), copy_with("b", b4=(4, 3))])
+    )
     assert [line.split() for line in lines] == [
         "given 90.0 to 95.0 %: 10 sites, 90.00 % right".split(),
         "given 99.9 to 100.0 %: 90 sites, 100.00 % right".split(),
@@ -50,7 +52,7 @@ def test_reliability_of_several_copies_is_one_table():
 
 
 def test_a_copys_figures_stand_beside_the_last_runs():
-    lines = table(copy_with("a", b0=(1, 0)), Last(0.8, "0/1", 12.0))
+    lines = figures_table(copy_with("a", b0=(1, 0)), Last(0.8, "0/1", 12.0))
     assert (
         "sites 9/10 90.000 %" in lines[0]
         and "(last 80.000 %, 0/1, 12 ms)" in lines[0]
@@ -69,7 +71,7 @@ def test_what_was_read_right_the_last_time_and_is_not_now_is_named_and_the_other
         Wrong("2.jpg", "B3", "I", "J"),
         Wrong("1.jpg", "C2", "empty", "E"),
     )
-    lines = table(figures(0.01, same, lost), Last.of(figures(0.002, same, mended)))
+    lines = figures_table(figures(0.01, same, lost), Last.of(figures(0.002, same, mended)))
     assert (
         "fitted in 31 s (last 31 s)" in lines[0]
         and "1.00 % from what is right (last 0.20 %)" in lines[1]
@@ -80,10 +82,10 @@ def test_what_was_read_right_the_last_time_and_is_not_now_is_named_and_the_other
     ]
     many = [Wrong("3.jpg", str(n), "U", "Ü") for n in range(20)]
     assert (
-        table(figures(0, *many), Last.of(figures(0)))[-1]
+        figures_table(figures(0, *many), Last.of(figures(0)))[-1]
         == "  wrong since the last run: and 8 more"
     )
-    assert len(table(figures(0, *many), Last(0.8, "0/1"))) == 2, (
+    assert len(figures_table(figures(0, *many), Last(0.8, "0/1"))) == 2, (
         "an older version did not keep which sites were wrong"
     )
 
@@ -93,7 +95,7 @@ def test_an_empty_site_told_to_show_something_strange_is_not_right(other, right)
     plan = SimpleNamespace(site=[SimpleNamespace(id="A1", optional=False, reads="pile")])
     seen = Evidence({"A1": SiteEvidence((((), -0.5),), other)}, Registration("print", 0.1))
     figures, judged = Accuracy("a", "letters", 1, 0, 0, 0), []
-    wrong = compare(figures, "1.jpg", seen, {}, plan, judged)
+    wrong = compare_reading(figures, "1.jpg", seen, {}, plan, judged)
     assert (
         figures.right == right
         and [w.read for w in wrong] == ["something else"][right:]
@@ -126,7 +128,7 @@ def test_what_is_wrong_with_test_photos_is_told_before_anything_is_fitted(
         "calibration.accuracy.shots_of", lambda copy: pytest.fail("minutes of fitting for nothing")
     )
     with pytest.raises(BadCopy, match=word) as e:
-        measure(tmp_path / "c")
+        measure_copy(tmp_path / "c")
     assert str(test) in str(e.value)
 
 

@@ -46,25 +46,27 @@ def table(tmp_path, monkeypatch):
         np.zeros((300, 400, 3), np.uint8), {"A1": ("farm",)}, None, "sampler-1.jpg"
     )
     monkeypatch.setattr(learning, "shots_of", lambda copy: (None, [shot]))
-    monkeypatch.setattr(learning, "shown", lambda shots, copy: set(copy.plan.pieces))
+    monkeypatch.setattr(learning, "kinds_shown", lambda shots, copy: set(copy.plan.pieces))
     monkeypatch.setattr(learning.Reader, "load", lambda path, plan=None: Reads(layouts, 0.9))
     for n in (3, 6, 3, 6):
-        learning.keep(folder, np.full((300, 400, 3), 20 * n + 10, np.uint8), layouts[n])
+        learning.keep_view(folder, np.full((300, 400, 3), 20 * n + 10, np.uint8), layouts[n])
     return SimpleNamespace(folder=folder, layouts=layouts)
 
 
 def test_surer_is_learnt_and_undone_bit_for_bit(table):
-    found = learning.learn(table.folder, lambda plan, registrar, shots: Reads(table.layouts, 0.99))
+    found = learning.learn_from_views(
+        table.folder, lambda plan, registrar, shots: Reads(table.layouts, 0.99)
+    )
     assert found.why.endswith(
         "to what lies in the others it now gives 99.00 % where it gave 90.00 %"
     )
     assert found.learnt and (table.folder / "model.npz").read_bytes() == b"new"
-    learning.undo(table.folder)
+    learning.undo_learning(table.folder)
     assert (table.folder / "model.npz").read_bytes() == b"old model" and not (
         table.folder / "table"
     ).exists()
     with pytest.raises(BadCopy, match="undone"):
-        learning.undo(table.folder)
+        learning.undo_learning(table.folder)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_surer_is_learnt_and_undone_bit_for_bit(table):
     ],
 )
 def test_the_guard_refuses_what_is_worse(table, surety, confused, why):
-    found = learning.learn(
+    found = learning.learn_from_views(
         table.folder, lambda plan, registrar, shots: Reads(table.layouts, surety, confused)
     )
     assert not found.learnt and why in found.why
@@ -92,7 +94,7 @@ def test_where_one_half_may_not_teach_the_other_has_its_turn(table):
         taught.append([s.name for s in shots if s.name.startswith("table/")])
         return Reads(table.layouts, 0.8 if len(taught) == 1 else 0.99)
 
-    assert learning.learn(table.folder, fit).learnt
+    assert learning.learn_from_views(table.folder, fit).learnt
     assert taught == [["table/01.jpg", "table/03.jpg"], ["table/02.jpg", "table/04.jpg"]]
 
 
@@ -107,7 +109,9 @@ def test_poisoned_views_are_left_out(table):
             )
         )
     (table.folder / "table" / "01.json").write_text("{")
-    found = learning.learn(table.folder, lambda *a: pytest.fail("nothing is left to learn from"))
+    found = learning.learn_from_views(
+        table.folder, lambda *a: pytest.fail("nothing is left to learn from")
+    )
     assert not found.learnt and len(found.left_out) == 4
 
 
@@ -130,7 +134,7 @@ def test_a_view_read_with_doubt_is_learnt_from_and_one_read_wholly_otherwise_is_
             "load",
             lambda path, plan=None, given=least: Doubts(table.layouts, given),
         )
-        found = learning.learn(
+        found = learning.learn_from_views(
             table.folder, lambda plan, registrar, shots: Reads(table.layouts, 0.99)
         )
         assert found.learnt == bool(used) and len(found.left_out) == 4 - used
@@ -138,11 +142,11 @@ def test_a_view_read_with_doubt_is_learnt_from_and_one_read_wholly_otherwise_is_
 
 def test_only_so_many_views_are_kept(table):
     for n in (0, 3, 6):
-        learning.keep(table.folder, np.full((300, 400, 3), 20 * n, np.uint8), table.layouts[n])
+        learning.keep_view(table.folder, np.full((300, 400, 3), 20 * n, np.uint8), table.layouts[n])
     names = sorted(p.name for p in (table.folder / "table").iterdir())
     assert names == [f"{n:02d}.{e}" for n in (1, 2, 3, 4) for e in ("jpg", "json")]
     assert (
-        learning.keep(table.folder, np.zeros((300, 400, 3), np.uint8), {"D4": ["farm"]}, "03")
+        learning.keep_view(table.folder, np.zeros((300, 400, 3), np.uint8), {"D4": ["farm"]}, "03")
         == "03"
     )
     assert json.loads((table.folder / "table" / "03.json").read_text()) == {"D4": ["farm"]}

@@ -15,7 +15,7 @@ from calibration.copy import load_copy
 from calibration.fit import shots_of
 from calibration.framing import burnt_pieces
 from calibration.held import Row, Trial, put_aside, taken_for
-from calibration.report import Findings, page
+from calibration.report import Findings, report_page
 from engine.text import pack
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
 
@@ -87,7 +87,7 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     found = Findings(
         Trial([name], [bad], ["<rare>"]), Trial([name], [bad], []), [(name, 0.31)], ["nowhere"]
     )
-    html = page(copy, shots, found)
+    html = report_page(copy, shots, found)
     assert (
         "no photo shows nowhere" in html
         and "cannot tell temple from farm" in html
@@ -113,7 +113,7 @@ def test_the_page_on_a_phone(made, tmp_path):
     site = next(s for s, c in next(s.layout for s in shots if s.layout).items() if c == ("temple",))
     rows = [row("temple", ("farm", 0.8), ("temple", 0.15), site=site, photo=name)]
     (tmp_path / "report.html").write_text(
-        page(copy, shots, Findings(Trial([name], rows, []), Trial([name], rows, []), [], []))
+        report_page(copy, shots, Findings(Trial([name], rows, []), Trial([name], rows, []), [], []))
     )
     with sync.sync_playwright() as p:
         browser = p.chromium.launch(

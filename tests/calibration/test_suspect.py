@@ -11,14 +11,14 @@ import pytest
 
 from calibration.held import Row
 from calibration.suspect import (
-    blurred,
-    contradicted,
-    doubts,
-    mistaken,
+    blurred_photos,
+    contradicted_sites,
+    layout_doubts,
     not_there,
-    pointing,
+    pointing_kinds,
+    swapped_photos,
     tapped_astray,
-    traded,
+    traded_sites,
 )
 from vision.evidence.site_evidence import SiteEvidence
 from vision.geometry.pose import Pose
@@ -80,23 +80,28 @@ def test_a_blurred_photo_and_a_piece_that_does_not_lie_there_are_named():
         shot("one.jpg", full, full - {"b2"}),
         shot("sampler.jpg", {"a1", "c1"}, {"a1", "c1"}),
     ]
-    assert not_there(plan, shots) == [("one.jpg", "b2", "white")] and blurred(plan, shots) == []
+    assert (
+        not_there(plan, shots) == [("one.jpg", "b2", "white")] and blurred_photos(plan, shots) == []
+    )
     soft = Shot(
         cv2.GaussianBlur(shots[2].image, (0, 0), 7), shots[2].layout, shots[2].pose, "soft.jpg"
     )
-    said = [str(t) for t in doubts(plan, [*shots, soft], [])]
+    said = [str(t) for t in layout_doubts(plan, [*shots, soft], [])]
     assert "soft.jpg is not sharp" in said[0] and "b2 in one.jpg" in said[1] and len(said) == 2
     honest = [shots[0], shot("one.jpg", full, full)]
-    assert doubts(plan, honest, []) == []
+    assert layout_doubts(plan, honest, []) == []
 
 
 def test_a_layout_of_another_photo_is_told_as_that():
     plan, shot = made()
     one, two = {"a1", "b1", "c1", "a2"}, {"c3", "b3", "a3", "c2"}
     shots = [shot("empty.jpg", {}, set()), shot("one.jpg", two, one), shot("two.jpg", two, two)]
-    assert mistaken(plan, shots) == ["one.jpg"] and mistaken(plan, [shots[0], shots[2]]) == []
-    assert mistaken(plan, shots[1:]) == [], "nobody knows the board"
-    (told,) = doubts(plan, shots, [])
+    assert (
+        swapped_photos(plan, shots) == ["one.jpg"]
+        and swapped_photos(plan, [shots[0], shots[2]]) == []
+    )
+    assert swapped_photos(plan, shots[1:]) == [], "nobody knows the board"
+    (told,) = layout_doubts(plan, shots, [])
     assert (
         str(told) == "what lies in one.jpg is hardly what its layout says: is that another photo's?"
     )
@@ -111,7 +116,7 @@ def test_a_piece_that_lies_where_the_layout_has_none_is_named():
     assert not_there(plan, shots) == []
     shots[1] = shot("0.jpg", {"a1", "b2", "c3"}, {"a1", "b2", "c3", "a2"})
     assert not_there(plan, shots) == [("0.jpg", "a2", "")]
-    (said,) = (str(t) for t in doubts(plan, shots, []))
+    (said,) = (str(t) for t in layout_doubts(plan, shots, []))
     assert said == "look at a2 in 0.jpg: its layout says nothing, the photo seems to show something"
 
 
@@ -125,7 +130,10 @@ def test_a_piece_that_the_layout_leaves_out_is_named_where_it_is_plainly_read():
         row("a3", ("white",), ("black",), 0.99),
         row("b1", ("white",), (), 0.95),
     ]
-    assert contradicted(rows) == [("one.jpg", "a1", "", "white"), ("one.jpg", "b1", "white", "")]
+    assert contradicted_sites(rows) == [
+        ("one.jpg", "a1", "", "white"),
+        ("one.jpg", "b1", "white", ""),
+    ]
 
 
 def test_two_pieces_laid_the_wrong_way_round_are_named():
@@ -140,9 +148,9 @@ def test_two_pieces_laid_the_wrong_way_round_are_named():
         row("two.jpg", "b2", "B", "R"),
         row("two.jpg", "c2", "R", "B", 0.4),
     ]
-    assert traded(rows) == [("one.jpg", "b1", "a1", "K", "W")]
+    assert traded_sites(rows) == [("one.jpg", "b1", "a1", "K", "W")]
     plan, shot = made()
-    said = [str(t) for t in doubts(plan, [shot("one.jpg", {}, set())], rows)]
+    said = [str(t) for t in layout_doubts(plan, [shot("one.jpg", {}, set())], rows)]
     assert said == ["look at b1 and a1 in one.jpg: K and W seem to have changed places"]
 
 
@@ -209,13 +217,13 @@ def test_kinds_taken_for_each_other_may_be_told_by_the_way_they_point():
         ]
 
     swapped = rows(("P", "vP"), ("vP", "P"), ("vP", "P"), ("P", "vP"), ("P", "P"), ("G", "P"))
-    assert pointing(parse_plan(data), swapped) == [("P", "vP")]
-    assert any("P/vP are taken" in str(t) for t in doubts(parse_plan(data), [], swapped))
-    assert pointing(parse_plan(data), [swapped[0], swapped[3], swapped[5]]) == [], (
+    assert pointing_kinds(parse_plan(data), swapped) == [("P", "vP")]
+    assert any("P/vP are taken" in str(t) for t in layout_doubts(parse_plan(data), [], swapped))
+    assert pointing_kinds(parse_plan(data), [swapped[0], swapped[3], swapped[5]]) == [], (
         "only one of them is misread"
     )
-    assert pointing(parse_plan(data), rows(*[("black", "white"), ("white", "black")] * 3)) == [], (
-        "discs point nowhere"
-    )
+    assert (
+        pointing_kinds(parse_plan(data), rows(*[("black", "white"), ("white", "black")] * 3)) == []
+    ), "discs point nowhere"
     data["piece"][1]["directed"] = True
-    assert pointing(parse_plan(data), swapped) == []
+    assert pointing_kinds(parse_plan(data), swapped) == []

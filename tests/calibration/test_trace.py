@@ -10,7 +10,7 @@ import pytest
 
 import engine
 from calibration import trace
-from calibration.fit import calibrate
+from calibration.fit import calibrate_copy
 from companion.runtime.copies import open_copy
 from companion.simulate import Conditions, make_copy
 from engine.plan import Plan as RulesPlan
@@ -33,9 +33,9 @@ def said(faults):
 def test_a_games_own_plan_comes_back_from_the_photo_as_it_was(game):
     base = base_of(game)
     form = trace.form_of(base)
-    plan, faults = trace.checked(base, form, trace.start(base, CORNERS))
+    plan, faults = trace.checked_plan(base, form, trace.start_tracing(base, CORNERS))
     assert said(faults) == []
-    again = tomllib.loads(trace.toml(plan))
+    again = tomllib.loads(trace.plan_toml(plan))
     for was, now in zip(base["site"], again["site"]):
         assert (
             was["id"] == now["id"]
@@ -84,7 +84,7 @@ def small_map():
     """Four lands in a row between two seas, the northern one in two parts; a photo of a pixel a
     millimetre, counter and all."""
     base = base_of("deluge")
-    traced = trace.start(base, [[0, 0], [860, 0], [860, 630], [0, 630]])
+    traced = trace.start_tracing(base, [[0, 0], [860, 0], [860, 630], [0, 630]])
     traced.sites = [s for s in traced.sites if "counter" in s.tags]
     parts = ("america", "eurasia", "africa", "australia")
     minerals = ("marble", "gold", "granite", "bronze")
@@ -103,9 +103,9 @@ def named(traced, name):
 
 def test_a_map_of_ones_own_loads_and_plays(tmp_path):
     base, traced = small_map()
-    plan, faults = trace.checked(base, trace.form_of(base), traced)
+    plan, faults = trace.checked_plan(base, trace.form_of(base), traced)
     assert said(faults) == []
-    (tmp_path / "plan.toml").write_text(trace.toml(plan), encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(trace.plan_toml(plan), encoding="utf-8")
     seen = load_plan(tmp_path / "plan.toml")
     assert len(seen.sites["north"].also) == 1 and seen.sites["america"].borders == (
         "eurasia",
@@ -130,7 +130,7 @@ def test_what_is_wrong_with_a_map_is_named():
     def faults(act):
         traced = copy.deepcopy(sound)
         act(traced)
-        return {str(f.text): f for f in trace.checked(base, form, traced)[1]}
+        return {str(f.text): f for f in trace.checked_plan(base, form, traced)[1]}
 
     found = faults(lambda t: named(t, "africa").tags.remove("centre"))
     assert list(found) == ["Africa has no centre"] and found["Africa has no centre"].stops
@@ -169,12 +169,12 @@ def test_cells_that_meet_in_a_point_do_not_touch_unless_the_owner_says_so():
     base, traced = small_map()
     traced.sites.append(cell("corner", 9, 221 - 141 + 282, "sea", w=1, d=1))
     north, form = named(traced, "north"), trace.form_of(base)
-    plan, _ = trace.checked(base, form, traced)
+    plan, _ = trace.checked_plan(base, form, traced)
     borders = {s["id"]: s.get("borders") for s in plan["site"]}
     assert "south" not in borders["north"]
     north.touching["south"] = True
     named(traced, "america").touching["eurasia"] = False
-    plan, _ = trace.checked(base, form, traced)
+    plan, _ = trace.checked_plan(base, form, traced)
     borders = {s["id"]: s.get("borders") for s in plan["site"]}
     assert (
         "south" in borders["north"]
@@ -189,13 +189,13 @@ def test_the_map_goes_round_where_its_edges_join():
     form = trace.form_of(base)
     for joined in (False, True):
         traced.joined = joined
-        plan, _ = trace.checked(base, form, traced)
+        plan, _ = trace.checked_plan(base, form, traced)
         assert ("east" in next(s["borders"] for s in plan["site"] if s["id"] == "west")) is joined
 
 
 def test_what_was_not_drawn_goes_along_with_the_corners():
     base, traced = small_map()
-    after = trace.moved(traced, [[50, 20], [910, 20], [910, 650], [50, 650]], [860, 630])
+    after = trace.moved_tracing(traced, [[50, 20], [910, 20], [910, 650], [50, 650]], [860, 630])
     assert named(after, "africa").outlines == named(traced, "africa").outlines
     assert (
         np.abs(
@@ -220,19 +220,19 @@ def test_what_was_not_drawn_goes_along_with_the_corners():
 )
 def test_a_drawing_that_is_none_is_refused(data):
     with pytest.raises(trace.BadTracing):
-        trace.parse(data)
+        trace.parse_tracing(data)
 
 
 def test_another_edition_of_a_board_with_rows_plays():
     """Other palms and waves, a longer and a shorter market row."""
     base = base_of("nile")
-    traced = trace.start(base, CORNERS)
+    traced = trace.start_tracing(base, CORNERS)
     named(traced, "L5.1").tags[:] = ["field", "palms2", "river1"]
     last = named(traced, "M4.2")
     beside = [[[x + 400, y] for x, y in outline] for outline in last.outlines]
     traced.sites.append(trace.TracedSite(id="M4.3", outlines=beside, tags=["market"], drawn=True))
     traced.sites.remove(named(traced, "M1.5"))
-    plan, faults = trace.checked(base, trace.form_of(base), traced)
+    plan, faults = trace.checked_plan(base, trace.form_of(base), traced)
     assert said(faults) == []
     state = engine.game("nile").setup(["red", "blue"], (), RulesPlan(plan))
     assert (
@@ -242,7 +242,7 @@ def test_another_edition_of_a_board_with_rows_plays():
     )
     named(traced, "L5.1").tags.remove("river1")
     traced.sites.remove(named(traced, "M3.2"))
-    _, faults = trace.checked(base, trace.form_of(base), traced)
+    _, faults = trace.checked_plan(base, trace.form_of(base), traced)
     assert "L5.1: no waves on the river where the row begins" in said(
         faults
     ) and "a place is missing before M3.3" in said(faults)
@@ -256,8 +256,8 @@ def test_a_traced_map_calibrates(tmp_path, monkeypatch):
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]
-    plan, _ = trace.checked(base, trace.form_of(base), traced)
-    (tmp_path / "drawn.toml").write_text(trace.toml(plan), encoding="utf-8")
+    plan, _ = trace.checked_plan(base, trace.form_of(base), traced)
+    (tmp_path / "drawn.toml").write_text(trace.plan_toml(plan), encoding="utf-8")
     small = Conditions(resolution=(1230, 924))
     folder = make_copy(
         load_plan(tmp_path / "drawn.toml"),
@@ -266,7 +266,7 @@ def test_a_traced_map_calibrates(tmp_path, monkeypatch):
         photos=0,
         plan_file=tmp_path / "drawn.toml",
     )
-    report = calibrate(folder, report=False, steps=0)
+    report = calibrate_copy(folder, report=False, steps=0)
     specimen = open_copy(folder)
     assert report.game == "deluge" and max(report.error_px) < 2
     assert set(specimen.rules_plan.sites) == {s["id"] for s in plan["site"]}

@@ -254,7 +254,7 @@ def measured(tmp_path, monkeypatch):
             folder.name, "letters", 2, 20, 19, 1, reliability=[(0, 0)] * (len(BINS) - 1)
         )
 
-    monkeypatch.setattr("cli.commands.accuracy.measure", measure)
+    monkeypatch.setattr("cli.commands.accuracy.measure_copy", measure)
     monkeypatch.setenv("NILOMETER_STATE", str(tmp_path / "state"))
     for name in "abc":
         copy_in(tmp_path / "copies" / name, "")

@@ -44,7 +44,7 @@ def test_a_copy_learnt_by_an_older_version_is_learnt_anew(tmp_path, monkeypatch)
         learnt.append(folder)
         raise InterruptedError
 
-    monkeypatch.setattr("calibration.fit.calibrate", learn)
+    monkeypatch.setattr("calibration.fit.calibrate_copy", learn)
     with pytest.raises(InterruptedError):
         demo_copy("ur", tmp_path)
     assert learnt == [tmp_path]

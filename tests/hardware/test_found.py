@@ -24,7 +24,7 @@ def machine(tmp_path):
         (nodes / node / "device").symlink_to(device)
         (dev / node).touch()
 
-    put.look = lambda: found.cameras(nodes, dev)
+    put.look = lambda: found.cameras_here(nodes, dev)
     put.dev = dev
     return put
 
@@ -84,5 +84,5 @@ def test_a_picamera2_that_cannot_be_loaded_is_told_and_the_usb_camera_used(
 
 def test_a_machine_without_a_camera(machine, picamera2, monkeypatch):
     assert machine.look() == []
-    monkeypatch.setattr(found, "cameras", lambda: [])
-    assert found.usual() == {"kind": "usb"}
+    monkeypatch.setattr(found, "cameras_here", lambda: [])
+    assert found.usual_camera() == {"kind": "usb"}

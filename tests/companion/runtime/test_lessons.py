@@ -88,7 +88,7 @@ def test_a_folder_that_cannot_be_written_ends_the_keeping_not_the_game(seat, mon
     def full(*args):
         raise OSError("full")
 
-    monkeypatch.setattr(lessons, "keep", full)
+    monkeypatch.setattr(lessons, "keep_view", full)
     look()
     put(who, "C1", "temple")
     look()

@@ -11,7 +11,7 @@ import pytest
 
 from calibration.copy import BadCopy, load_copy
 from calibration.fit import Report
-from calibration.framing import judge, sharpness_of
+from calibration.framing import judge_framing, sharpness_of
 from cli.first_start import Sight, serve_set_up
 from companion.runtime.config import load_config
 from companion.runtime.lens import kept_focus, take_over_focus
@@ -68,7 +68,7 @@ def test_a_whole_evening_becomes_a_normal_copy_and_a_configuration(
         (folder / "model.npz").write_bytes(b"model")
         return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [])
 
-    monkeypatch.setattr("calibration.session.calibrate", learnt)
+    monkeypatch.setattr("calibration.session.calibrate_copy", learnt)
     setup.learn().join(10)
     assert setup.said()["report"]["photos"] == 4 and setup.said()["copies"] == [
         {"folder": "kitchen-ur", "name": "Kitchen Ur"}
@@ -153,7 +153,7 @@ def test_a_fault_of_the_copy_or_of_our_own_is_told_and_it_can_go_on(
     def fails(folder, progress, processes=1):
         raise fault
 
-    monkeypatch.setattr("calibration.session.calibrate", fails)
+    monkeypatch.setattr("calibration.session.calibrate_copy", fails)
     setup.learn().join(10)
     assert setup.said()["fault"].endswith(str(fault)) and setup.copy is None
     setup.take(1, None)
@@ -180,19 +180,23 @@ def test_without_cards_the_tapped_corners_go_into_the_copy(setup, tmp_path, plan
 
 def test_advice_names_what_is_wrong(director):
     good = director.picture()
-    assert judge(good, True).cards == (0, 1, 2, 3) and judge(good, True).faults == ()
-    assert not any("sharp" in str(a) for a in judge(good, True).advice)
+    assert (
+        judge_framing(good, True).cards == (0, 1, 2, 3) and judge_framing(good, True).faults == ()
+    )
+    assert not any("sharp" in str(a) for a in judge_framing(good, True).advice)
     blurred = cv2.GaussianBlur(good, (0, 0), 2)
-    assert any("sharp" in str(a) for a in judge(blurred, True).advice) and sharpness_of(
+    assert any("sharp" in str(a) for a in judge_framing(blurred, True).advice) and sharpness_of(
         good[..., 1]
     ) > sharpness_of(blurred[..., 1])
     covered = good.copy()
     covered[:, :410] = 90
-    assert len(judge(covered, True).faults) == 2, "two cards are hidden"
-    assert any("light" in str(a) for a in judge((good * 0.25).astype(np.uint8), True).advice)
+    assert len(judge_framing(covered, True).faults) == 2, "two cards are hidden"
+    assert any(
+        "light" in str(a) for a in judge_framing((good * 0.25).astype(np.uint8), True).advice
+    )
     burnt = good.copy()
     burnt[200:400, 200:500] = 255
-    assert any("burnt" in str(a) for a in judge(burnt, True).advice)
+    assert any("burnt" in str(a) for a in judge_framing(burnt, True).advice)
 
 
 def dimmed(picture):
@@ -300,7 +304,7 @@ def test_one_more_photo_shows_what_was_read_worst_and_little_else(setup, directo
         (folder / "model.npz").write_bytes(b"model")
         return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [], more=["ziggurat", "blue"])
 
-    monkeypatch.setattr("calibration.session.calibrate", learnt)
+    monkeypatch.setattr("calibration.session.calibrate_copy", learnt)
     with pytest.raises(NotSo, match="would mend nothing"):
         setup.more()
     setup.learn().join(10)

@@ -6,7 +6,7 @@ import pytest
 
 from calibration.fit import Report
 from calibration.held import Trial
-from calibration.report import Findings, unshown
+from calibration.report import Findings, unshown_advice
 from companion.setup.setup import Setup
 from companion.simulate import Conditions, Director, plan_of
 
@@ -61,12 +61,12 @@ def learnt(monkeypatch):
             21.0,
             [0.3, 0.4],
             ["war"],
-            [unshown("war")],
+            [unshown_advice("war")],
             FINDINGS.sentence,
             folder / "report.html",
             ["B"],
         )
 
-    monkeypatch.setattr("calibration.session.calibrate", learn)
+    monkeypatch.setattr("calibration.session.calibrate_copy", learn)
     yield go_on
     go_on.set()

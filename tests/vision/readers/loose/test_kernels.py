@@ -128,7 +128,7 @@ def test_one_built_from_other_sources_is_not_used(tmp_path, monkeypatch):
     library = tmp_path / "built.so"
     assert hatch_build.build(library) == "" and kernels.load_library(library)[0] is not None
     (tmp_path / "one.c").write_text("int changed;\n")
-    monkeypatch.setattr(kernels, "FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "SOURCES", tmp_path)
     again = tmp_path / "again.so"
     again.write_bytes(library.read_bytes())
     assert (

@@ -19,10 +19,10 @@ from calibration.accuracy import (
     joint_reliability,
     kept_figures,
     measure_copy,
-    reliability,
     reliability_lines,
 )
 from calibration.copy import BadCopy
+from calibration.held import reliability_of
 from vision.evidence.site_evidence import Evidence, Registration, SiteEvidence
 
 PHOTOS = Path(__file__).parents[1] / "photos" / "tigris"
@@ -104,9 +104,9 @@ def test_an_empty_site_told_to_show_something_strange_is_not_right(other, right)
 
 
 def test_how_far_the_given_probabilities_lie_from_what_is_right():
-    bins, error = reliability([(0.92, True)] * 9 + [(0.92, False)] + [(1.0, True)] * 10)
+    bins, error = reliability_of([(0.92, True)] * 9 + [(0.92, False)] + [(1.0, True)] * 10)
     assert [b for b in bins if b[0]] == [(10, 9), (10, 10)] and error == pytest.approx(0.01)
-    assert reliability([]) == ([(0, 0)] * (len(BINS) - 1), 0)
+    assert reliability_of([]) == ([(0, 0)] * (len(BINS) - 1), 0)
 
 
 @pytest.mark.parametrize(

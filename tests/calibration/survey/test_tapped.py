@@ -7,11 +7,11 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.survey.bundle_adjustment import SIDES, Bundle, PhotoSight
+from calibration.survey.bundle_adjustment import Bundle, PhotoSight
 from calibration.survey.registrar_fit import fit_registrar
 from calibration.survey.tapped_corners import mend_corners, turns_by_pieces
 from vision.evidence.site_evidence import NoBoard
-from vision.registration.board_edges import EdgePoints
+from vision.registration.board_edges import BOARD_SIDES, EdgePoints
 
 PIECES = ("A1", "B1", "B2", "C2", "C5", "E3", "F2", "F5", "G7", "H7", "H4", "J1", "E7", "D2")
 
@@ -129,9 +129,9 @@ def sides_and_lines(plan, pose, out):
         parts.append(
             EdgePoints(
                 mm,
-                px + normal * out * (k < SIDES),
+                px + normal * out * (k < BOARD_SIDES),
                 normal,
-                np.full(len(mm), 0.1 if k < SIDES else 0.2),
+                np.full(len(mm), 0.1 if k < BOARD_SIDES else 0.2),
                 np.full(len(mm), k),
             )
         )

@@ -35,10 +35,10 @@ def on_a_table(
 
 
 ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
-    "half-sent-from-one": on_a_table(lambda t: crowds.half_sent(t, 1)),
-    "half-sent-from-forty": on_a_table(lambda t: crowds.half_sent(t, 40)),
-    "half-sent-bodies": on_a_table(lambda t: crowds.half_bodies(t, 40)),
-    "half-sent-tls": on_a_table(lambda t: crowds.half_shaken(t, 40), 'tls = "auto"\n'),
+    "half-sent-from-one": on_a_table(lambda t: crowds.half_sent(t, "heads", 1)),
+    "half-sent-from-forty": on_a_table(lambda t: crowds.half_sent(t, "heads", 40)),
+    "half-sent-bodies": on_a_table(lambda t: crowds.half_sent(t, "bodies", 40)),
+    "half-sent-tls": on_a_table(lambda t: crowds.half_sent(t, "handshakes", 40), 'tls = "auto"\n'),
     "unread-by-one": on_a_table(lambda t: crowds.unread(t, 1)),
     "unread-by-forty": on_a_table(lambda t: crowds.unread(t, 40)),
     "unread-streams": on_a_table(crowds.streams),

@@ -24,51 +24,37 @@ PAGE_S, MEGABYTES, KEPT_MB = 1.0, 250.0, 10.0  # issue 26
 Finding = tuple[str, bool]
 
 
-def half_sent(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
-    """Heads that never end, a byte every other second; who is thrown out comes again."""
-    yield from _while(
-        table,
-        f"{count} half-sent heads from {addresses} address(es)",
-        lambda stop: _keep(
-            table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], HALF, b"x"
-        ),
-    )
+# what is sent of a request at once, and then every other second, so that it never ends
+UNENDING = {
+    "heads": (HALF, b"x"),
+    "bodies": (BODY, b"x"),
+    "handshakes": (b"\x16\x03\x01\x02\x00\x01\x00", b"\x01"),
+}
 
 
-def half_bodies(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
-    """Requests whose heads are whole and whose bodies never end."""
-    yield from _while(
-        table,
-        f"{count} half-sent bodies from {addresses} address(es)",
-        lambda stop: _keep(
-            table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], BODY, b"x"
-        ),
-    )
-
-
-def half_shaken(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
-    """TLS handshakes that never end."""
-    yield from _while(
-        table,
-        f"{count} half handshakes from {addresses} address(es)",
-        lambda stop: _keep(
-            table,
-            stop,
-            [f"127.0.1.{n % addresses + 1}" for n in range(count)],
-            b"\x16\x03\x01\x02\x00\x01\x00",
-            b"\x01",
-        ),
-    )
+def half_sent(
+    table: RunningTable, what: str, addresses: int, count: int = 420
+) -> Iterator[Finding]:
+    """Requests that never end; who is thrown out comes again. what: of UNENDING."""
+    said = f"{count} half-sent {what}"
+    yield from _crowd(table, said, addresses, count, *UNENDING[what])
 
 
 def unread(table: RunningTable, addresses: int, count: int = 40) -> Iterator[Finding]:
     """Piped requests whose answers nobody reads."""
+    said = f"{count} x 200 piped requests, unread,"
+    yield from _crowd(table, said, addresses, count, PLAN * 200, b"")
+
+
+def _crowd(
+    table: RunningTable, said: str, addresses: int, count: int, first: bytes, more: bytes
+) -> Iterator[Finding]:
+    """So many connections from so many addresses, kept while pages are asked for."""
+    hosts = [f"127.0.1.{n % addresses + 1}" for n in range(count)]
     yield from _while(
         table,
-        f"{count} x 200 piped requests, unread, from {addresses} address(es)",
-        lambda stop: _keep(
-            table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], PLAN * 200, b""
-        ),
+        f"{said} from {addresses} address(es)",
+        lambda stop: _keep(table, stop, hosts, first, more),
     )
 
 

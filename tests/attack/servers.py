@@ -159,9 +159,9 @@ def main(names: list[str]) -> int:
             continue
         for attack in (
             followed,
-            lambda t: crowds.half_sent(t, 1),
-            lambda t: crowds.half_sent(t, 40, 1200),
-            lambda t: crowds.half_bodies(t, 40),
+            lambda t: crowds.half_sent(t, "heads", 1),
+            lambda t: crowds.half_sent(t, "heads", 40, 1200),
+            lambda t: crowds.half_sent(t, "bodies", 40),
             lambda t: crowds.unread(t, 40),
         ):
             with tempfile.TemporaryDirectory() as folder:

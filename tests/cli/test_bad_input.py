@@ -202,8 +202,9 @@ import numpy as np
 from cli.main import main
 from companion.setup.setup import NotSo, Setup
 from companion_web.access import Access
-from vision.storage.model_file import save_arrays as save
-for doing in (lambda: save(folder / "model.npz", {"a": np.random.default_rng(0).random(5000)}),
+from vision.storage.model_file import save_arrays
+noise = {"a": np.random.default_rng(0).random(5000)}
+for doing in (lambda: save_arrays(folder / "model.npz", noise),
               lambda: main(["print", "tigris", "-o", str(folder / "t.pdf")])):
     try:
         doing()

@@ -215,8 +215,8 @@ def test_corners_that_no_camera_sees_so_are_refused(board):
         fit_registrar(board.plan, [board.film(board.pose())], [crossed], False, [{}])
 
 
-def crossings(tools):
-    """A board of lines that look alike everywhere, as for go"""
+def crossings(tools, wooden=False):
+    """A board of lines that look alike everywhere, as for go; of wood it has a grain"""
     plan = tools.grid_plan(13, 13, 22.0, 20.0, {"kind": "stone", "size": 21, "height": 6})
     canvas = np.full(
         (round(plan.size[1] * tools.DOTS), round(plan.size[0] * tools.DOTS), 3),
@@ -233,19 +233,29 @@ def crossings(tools):
         ):
             # its middle is where the plan has it, between two dots
             cv2.rectangle(canvas, corner, other, (30, 40, 50), -1)
+    if wooden:
+        coarse = np.random.default_rng(7).normal(0, 9, (40, 40))
+        grain = cv2.resize(coarse, canvas.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+        canvas[:] = np.clip(canvas + grain[..., None], 0, 255)
     return tools.Studio(plan, canvas)
 
 
-def test_a_board_of_squares_is_not_taken_one_square_off(tools):
-    go = crossings(tools)
-    truth = go.pose(fill=0.8)
-    registrar, _ = fit_registrar(
-        go.plan,
-        [go.film(truth), go.film(truth, light=0.8)],
-        tapped(go, [truth] * 2),
-        False,
-        [{}, {}],
-    )
+def fit_empty(board, truth):
+    """A registrar from two photos of an empty board whose corners were tapped"""
+    images = [board.film(truth), board.film(truth, light=0.8)]
+    return fit_registrar(board.plan, images, tapped(board, [truth] * 2), False, [{}, {}])[0]
+
+
+@pytest.fixture(scope="module")
+def go_board(tools):
+    """Such a board, where it lies, and its registrar"""
+    board = crossings(tools)
+    truth = board.pose(fill=0.8)
+    return board, truth, fit_empty(board, truth)
+
+
+def test_a_board_of_squares_is_not_taken_one_square_off(tools, go_board):
+    go, truth, registrar = go_board
     stones = [s.id for s in go.plan.site][::5]
     for shift in ((9.0, 2.0), (16.0, -9.0)):
         true = go.pose(fill=0.8, turn=1, shift=shift)
@@ -269,26 +279,9 @@ def test_cards_say_which_way_round_a_board_of_squares_lies(tools):
 
 
 def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
-    go = crossings(tools)
-    # wood has a grain
-    go.canvas[:] = np.clip(
-        go.canvas
-        + cv2.resize(
-            np.random.default_rng(7).normal(0, 9, (40, 40)),
-            go.canvas.shape[1::-1],
-            interpolation=cv2.INTER_CUBIC,
-        )[..., None],
-        0,
-        255,
-    )
+    go = crossings(tools, wooden=True)
     truth = go.pose(fill=0.8)
-    registrar, _ = fit_registrar(
-        go.plan,
-        [go.film(truth), go.film(truth, light=0.8)],
-        tapped(go, [truth] * 2),
-        False,
-        [{}, {}],
-    )
+    registrar = fit_empty(go, truth)
     again = Registrar.unpack(go.plan, registrar.pack())
     for view, each in (
         (dict(turn=2.5, shift=(25, -30)), 4),
@@ -303,25 +296,9 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
 
 
 def test_a_board_is_found_whichever_way_the_camera_is_held(tools):
-    go = crossings(tools)
-    go.canvas[:] = np.clip(
-        go.canvas
-        + cv2.resize(
-            np.random.default_rng(7).normal(0, 9, (40, 40)),
-            go.canvas.shape[1::-1],
-            interpolation=cv2.INTER_CUBIC,
-        )[..., None],
-        0,
-        255,
-    )
+    go = crossings(tools, wooden=True)
     truth = go.pose(fill=0.6, tilt=25)
-    registrar, _ = fit_registrar(
-        go.plan,
-        [go.film(truth), go.film(truth, light=0.8)],
-        tapped(go, [truth] * 2),
-        False,
-        [{}, {}],
-    )
+    registrar = fit_empty(go, truth)
     for quarters, shift in ((1, (0, 0)), (2, (0, 0)), (2, (75, -55))):  # the last three squares off
         true = roll_camera(go.pose(fill=0.6, tilt=25, shift=shift), quarters)
         assert (
@@ -336,13 +313,7 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
     go = crossings(tools)  # without a grain, and
     go.table[:] = (60, 80, 120)  # so is the table
     truth = go.pose(fill=0.8)
-    registrar, _ = fit_registrar(
-        go.plan,
-        [go.film(truth), go.film(truth, light=0.8)],
-        tapped(go, [truth] * 2),
-        False,
-        [{}, {}],
-    )
+    registrar = fit_empty(go, truth)
     assert not registrar.locate(go.film(truth)).maybe_turned
     image = go.film(go.pose(fill=0.8, turn=4.0, shift=(25, -30)))
     pose = registrar.locate(image)
@@ -362,16 +333,8 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
     )
 
 
-def test_a_board_full_of_pieces_is_found_where_it_lay(tools):
-    go = crossings(tools)
-    truth = go.pose(fill=0.8)
-    registrar, _ = fit_registrar(
-        go.plan,
-        [go.film(truth), go.film(truth, light=0.8)],
-        tapped(go, [truth] * 2),
-        False,
-        [{}, {}],
-    )
+def test_a_board_full_of_pieces_is_found_where_it_lay(tools, go_board):
+    go, truth, registrar = go_board
     stones = [s.id for n, s in enumerate(go.plan.site) if n % 12]
     pose = registrar.locate(go.film(truth, stones, light=0.9))
     assert tools.off_by(go.plan, pose, truth) < 2 * pose.error_px < 1.2
@@ -379,16 +342,10 @@ def test_a_board_full_of_pieces_is_found_where_it_lay(tools):
         registrar.locate(go.film(go.pose(fill=0.8, shift=(9, 4)), stones))
 
 
-def test_a_board_seen_where_it_always_lay_is_not_asked_which_way_round_it_lies(tools, monkeypatch):
-    go = crossings(tools)
-    truth = go.pose(fill=0.8)
-    registrar, _ = fit_registrar(
-        go.plan,
-        [go.film(truth), go.film(truth, light=0.8)],
-        tapped(go, [truth] * 2),
-        False,
-        [{}, {}],
-    )
+def test_a_board_seen_where_it_always_lay_is_not_asked_which_way_round_it_lies(
+    tools, monkeypatch, go_board
+):
+    go, truth, registrar = go_board
     assert len(registrar.printed.likes)
     image = go.film(truth, [s.id for s in go.plan.site][::5], light=0.7)
     monkeypatch.setattr(

@@ -125,8 +125,8 @@ def test_without_a_compiler_nothing_is_built_and_what_was_is_gone(tmp_path, monk
 
 @compiled
 def test_one_built_from_other_sources_is_not_used(tmp_path, monkeypatch):
-    library = tmp_path / "built.so"
-    assert hatch_build.build(library) == "" and kernels.load_library(library)[0] is not None
+    library = kernels.LIBRARY
+    assert kernels.load_library(library)[0] is not None
     (tmp_path / "one.c").write_text("int changed;\n")
     monkeypatch.setattr(kernels, "SOURCES", tmp_path)
     again = tmp_path / "again.so"

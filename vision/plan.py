@@ -351,12 +351,9 @@ def shared_area(a: np.ndarray, b: np.ndarray) -> float:
     """Share of the smaller of two outlines that lies in the other"""
     low = np.minimum(a.min(0), b.min(0))
     scale = 100 / (np.maximum(a.max(0), b.max(0)) - low).max()
-    masks = [
-        cv2.fillPoly(
-            np.zeros((102, 102), np.uint8), [np.rint((o - low) * scale).astype(np.int32)], 1
-        )
-        for o in (a, b)
-    ]
+    masks = [np.zeros((102, 102), np.uint8) for _ in range(2)]
+    for mask, outline in zip(masks, (a, b)):
+        cv2.fillPoly(mask, [np.rint((outline - low) * scale).astype(np.int32)], 1)
     return float((masks[0] & masks[1]).sum() / max(min(m.sum() for m in masks), 1))
 
 

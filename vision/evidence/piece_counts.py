@@ -64,11 +64,9 @@ def apply_piece_counts(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
 def kind_options(plan: Plan, sites: Sites) -> dict[str, KindOptions]:
     """kind -> the options it lies in, for every kind that the plan counts and of which there may
     seem to be more"""
-    least, found, counted = (
-        math.log(NEGLIGIBLE),
-        {},
-        {kind for kind, piece in plan.pieces.items() if piece.count > 0},
-    )
+    least = math.log(NEGLIGIBLE)
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    counted = {kind for kind, piece in plan.pieces.items() if piece.count > 0}
     for row, e in enumerate(sites.values()):
         for option, (contents, p) in enumerate(e.options):
             if p > least and contents:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -48,7 +49,7 @@ class TemperatureScaling(msgspec.Struct, frozen=True):
         options = tuple(
             [(c, p + less if p + less > FLOOR else FLOOR) for (c, _), p in zip(e.options, whole)]
         )
-        changes = {"options": options, "other": max(whole[-2] - norm, FLOOR)}
+        changes: dict[str, Any] = {"options": options, "other": max(whole[-2] - norm, FLOOR)}
         if not isinstance(e, CountedEvidence):
             return SiteEvidence(**changes)
         kinds = list(e.first)

@@ -21,9 +21,15 @@ def grid_nodes(shape: tuple[int, ...], step: int) -> np.ndarray:
 def node_maps(shape: tuple[int, ...], step: int) -> tuple[np.ndarray, np.ndarray]:
     """cv2.remap's maps, (h, w) each: where every pixel lies among grid_nodes()"""
     h, w = shape[:2]
-    return tuple(
-        np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step)
-    )
+    x, y = np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step)
+    return x, y
+
+
+def sample_at(picture: np.ndarray, px: np.ndarray, border: int) -> np.ndarray:
+    """A picture (h', w', ...) at (h, w, 2) float32 pixels of it, between pixels linearly; border:
+    OpenCV's name for what lies beyond its edge"""
+    # the type stubs do not know that one map may say both
+    return cv2.remap(picture, px, None, cv2.INTER_LINEAR, borderMode=border)  # type: ignore[call-overload]
 
 
 def interpolate_nodes(values: np.ndarray, shape: tuple[int, ...], step: int) -> np.ndarray:

@@ -17,15 +17,9 @@ SEEN_PERCENTILE = 75  # per cent of the things seen, of which some must be so
 def seen_size(contents: Contents, plan: Plan) -> tuple[tuple[float, float], bool]:
     """The footprint that a pile shows: its largest piece's, the upper one's of equals. ((w, d) mm,
     round)"""
-    best = None
-    for kind in contents:
-        if kind == "?":
-            continue
-        p = plan.pieces[kind]
-        area = p.footprint[0] * p.footprint[1] * (0.785 if p.disc else 1.0)
-        if best is None or area >= best[0]:
-            best = area, p
-    return best[1].footprint, best[1].disc
+    pieces = [plan.pieces[kind] for kind in reversed(contents) if kind != "?"]
+    best = max(pieces, key=lambda p: p.footprint[0] * p.footprint[1] * (0.785 if p.disc else 1.0))
+    return best.footprint, best.disc
 
 
 def pile_height(contents: Contents, plan: Plan) -> float:

@@ -39,9 +39,8 @@ class SizeGroup(msgspec.Struct, frozen=True, eq=False):
 def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
     """Which of these have their middle where a picture shows nothing"""
     at = pose.to_px(np.array([s.centre for s in sites], float).reshape(-1, 2))
-    return {
-        s.id for s, out in zip(sites, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out
-    }
+    beyond = np.any((at < 0) | (at > np.subtract(pose.size, 1)), axis=1)
+    return {s.id for s, out in zip(sites, beyond) if out}
 
 
 def outline_mask(

@@ -15,10 +15,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ class Kernel:
         """arguments: a letter each: B s H i l f d arrays of uint8, int16, uint16, int32, int64,
         float32, float64; n x an int and a double"""
         self.name, self.arguments = name, arguments
-        self._function = None
+        self._function: Callable[..., None] | None = None
 
     def __bool__(self) -> bool:
         return not Kernel.switched_off and load_library()[0] is not None
@@ -87,9 +88,9 @@ class Kernel:
             function.argtypes = [NUMBERS.get(a, ctypes.c_void_p) for a in self.arguments]
             function.restype = None
             self._function = function
-        taken = []
+        taken: list[Any] = []
         for letter, value in zip(self.arguments, given, strict=True):
-            if letter in ARRAYS and value is not None:
+            if letter in ARRAYS and isinstance(value, np.ndarray):
                 if value.dtype != ARRAYS[letter] or not value.flags.c_contiguous:
                     raise TypeError(
                         f"{self.name}: {value.dtype} "
@@ -97,8 +98,10 @@ class Kernel:
                         f"{letter}"
                     )
                 # ten times as quick as value.ctypes.data, but only for what may be written
-                value = ADDRESS.from_buffer(value) if value.flags.writeable else value.ctypes.data
-            taken.append(value)
+                own: Any = value
+                taken.append(ADDRESS.from_buffer(own) if own.flags.writeable else own.ctypes.data)
+            else:
+                taken.append(value)
         self._function(*taken)
 
 

@@ -9,7 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
+from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes, sample_at
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.site_groups import outline_mask
 from vision.photometry.small_picture import SMALL_PX, View
@@ -57,7 +57,7 @@ def reproject_view(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     )
     vh, vw = view.small.shape[:2]
     known = (at > 0).all(2) & (at[..., 0] < vw - 1) & (at[..., 1] < vh - 1)
-    return cv2.remap(view.small, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), known
+    return sample_at(view.small, at, cv2.BORDER_REPLICATE), known
 
 
 PROBES = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
@@ -101,7 +101,7 @@ def find_differences(
     b = cv2.split(cv2.GaussianBlur(match_lighting(before, now, known), (0, 0), 1.2))
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (SMALL_PX // 24 | 1,) * 2
-    up, down = (cv2.blur(sum(p * q for p, q in zip(b, c)), size) for c in (n, b))
+    up, down = (cv2.blur(reduce(np.add, map(np.multiply, b, c)), size) for c in (n, b))
     gain = np.clip(up / np.maximum(down, 1), *GAIN)
     apart = reduce(cv2.max, map(cv2.absdiff, n, b))
     strong = (

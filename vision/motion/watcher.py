@@ -96,7 +96,7 @@ class Watcher:
             self._noise = np.ones(change.shape) * np.median(change, axis=(1, 2), keepdims=True)
         moving, beats = self._exceeds(change).any(), now - self._beat_at >= BEAT
         if beats and not is_dark_view(small):
-            if self._beat is not self._last:
+            if self._beat is not None and self._beat is not self._last:
                 change = block_differences(planes, self._beat)
             slowly = self._learn(change)  # what is too slow to be seen from one picture to the next
             moving |= slowly and self._beat_at >= self._moved_at
@@ -192,9 +192,12 @@ class Watcher:
 
     def _view(self, image: np.ndarray) -> View:
         """A picture of the board as it lies"""
-        if self._small is None or self._small[0] is not image or self._small[1] is not self._pose:
-            self._small = image, self._pose, View.of(image, self._pose.resized(image.shape[1::-1]))
-        return self._small[2]
+        assert self._pose is not None, "settle() has told it"
+        known = self._small
+        if known is None or known[0] is not image or known[1] is not self._pose:
+            there = self._pose.resized((image.shape[1], image.shape[0]))
+            known = self._small = image, self._pose, View.of(image, there)
+        return known[2]
 
     def _hand(self, now: View, before: tuple[View, ...]) -> ForeignObject | None:
         """A hand that none of the views before shows. One that rested in a settled view, taken for
@@ -212,7 +215,8 @@ class Watcher:
         usual, moving = self._usual(), self._exceeds(change)
         # what goes on and on (a candle, a screen) becomes usual in the end
         rate = np.where(moving, 0.02, 0.1)
-        self._noise += rate * (np.minimum(change, 4 * usual + LEAST_CHANGE) - self._noise)
+        noise = self._noise
+        noise += rate * (np.minimum(change, 4 * usual + LEAST_CHANGE) - noise)
         return bool(moving.any())
 
     def _exceeds(self, change: np.ndarray) -> np.ndarray:
@@ -221,11 +225,13 @@ class Watcher:
 
     def _usual(self) -> np.ndarray:
         """(planes, rows, columns) how restless each block is; none much less than the others"""
+        assert self._noise is not None, "see() begins with it"
         return np.maximum(self._noise, 0.7 * np.median(self._noise, axis=(1, 2), keepdims=True))
 
     def _changed(self, planes: Planes) -> np.ndarray:
         """(rows, columns) bool: blocks that differ from the settled view"""
-        return self._exceeds(block_differences(planes, self._settled)).any(0)
+        assert self._settled is not None, "there is a settled view"
+        return np.any(self._exceeds(block_differences(planes, self._settled)), axis=0)
 
     def _enters(self, planes: Planes) -> bool:
         """Whether what differs from the settled view reaches from the picture's edge well into the
@@ -255,10 +261,9 @@ class Watcher:
             return "still", {"changed": frozenset()}
         if self._checked is None:
             shaken = bool(changed.mean() > SHAKEN)
-            self._checked = (
-                None if shaken else self._hand(self._view(self._image), self._views),
-                shaken,
-            )
+            assert self._image is not None, "see() keeps it"
+            hand = None if shaken else self._hand(self._view(self._image), self._views)
+            self._checked = hand, shaken
         foreign, shaken = self._checked
         if foreign is not None:
             return "hand", {"foreign": foreign}

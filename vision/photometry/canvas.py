@@ -9,6 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.coarse_grid import sample_at
 from vision.geometry.pose import Pose
 from vision.kernels import Kernel
 from vision.photometry.room_light import CLIPPED, telling_cells
@@ -166,9 +167,7 @@ def sample_canvas(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
     pad = -n % wide
     if pad:
         flat = np.vstack([flat, np.zeros((pad, 2), np.float32)])
-    got = cv2.remap(
-        canvas, flat.reshape(-1, wide, 2), None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
+    got = sample_at(canvas, flat.reshape(-1, wide, 2), cv2.BORDER_REPLICATE)
     got = got.reshape(-1, channels)[:n]
     if channels == 4:
         got = cv2.cvtColor(got[:, None], cv2.COLOR_BGRA2BGR)
@@ -228,11 +227,8 @@ def match_light(
         base = (
             cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA).ravel() + 1e-3
         )
-    return CanvasLight(
-        robust_terms(
-            *map(np.ascontiguousarray, (X.T, ratio.T)), base, np.ascontiguousarray(are_clipped(a).T)
-        )
-    )
+    terms, ratios, clipped = (np.ascontiguousarray(v.T) for v in (X, ratio, are_clipped(a)))
+    return CanvasLight(robust_terms(terms, ratios, base, clipped))
 
 
 def are_clipped(colours: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
+from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes, sample_at
 from vision.geometry.pose import Pose
 from vision.photometry.canvas import Empty, Frame, channel_maximum, match_light
 from vision.photometry.room_light import CLIPPED, LIGHT_FLOOR, LOG_LEVELS, VIEW_STEP, estimate_light
@@ -121,5 +121,5 @@ def subtract_canvas(image: np.ndarray, pose: Pose, frame: Frame, gain: np.ndarra
     fine = interpolate_nodes(
         frame.to_px(pose.to_mm(at.reshape(-1, 2))).reshape(at.shape), image.shape, MESH
     )
-    factor = cv2.exp(-cv2.remap(gain, fine, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT))
+    factor = cv2.exp(-sample_at(gain, fine, cv2.BORDER_CONSTANT))
     return ((image + LIGHT_FLOOR) * factor - LIGHT_FLOOR).clip(0, 255).astype(np.uint8)

@@ -128,4 +128,4 @@ def restore_clipped(
 
 def partly_clipped(lost: np.ndarray) -> np.ndarray:
     """(...) bool: where some colours (..., 3) are burnt out, but not all"""
-    return lost.any(-1) & ~lost.all(-1)
+    return np.any(lost, axis=-1) & ~np.all(lost, axis=-1)

@@ -18,7 +18,7 @@ from vision.photometry.tone_response import (
     worth_undoing,
 )
 
-LUMA = np.float32([0.114, 0.587, 0.299])  # of B, G, R: the grey that cameras keep
+LUMA = np.array([0.114, 0.587, 0.299], np.float32)  # of B, G, R: the grey that cameras keep
 # of undoing what was told and looking again: a logarithm grows faster than colour does
 UNDOING_ROUNDS = 4
 OUTER = (0, 2)  # colours that tell it, against all three

@@ -59,7 +59,7 @@ class Preprocessor:
         image = picture.levels[0]
         calm = denoise_image(image, estimate_noise(image, pose, self.size), self.noise)
         out = picture if calm is image else Pyramid(calm)
-        if self.colours is not None:
+        if self.colours is not None and self.reference is not None:
             out = restore_clipped(out, pose, self.reference, self.size, self.colours)
         return out
 

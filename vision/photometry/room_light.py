@@ -64,7 +64,7 @@ def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.nd
 
 def light_basis(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
     """(N, 6) float32: the smooth functions of the board's place that light is made of"""
-    x, y = (np.asarray(mm, np.float32).reshape(-1, 2) / np.float32(size) * 2 - 1).T
+    x, y = (np.asarray(mm, np.float32).reshape(-1, 2) / np.array(size, np.float32) * 2 - 1).T
     return np.stack([np.ones_like(x), x, y, x * y, x * x - 0.5, y * y - 0.5], 1)
 
 
@@ -120,7 +120,7 @@ def estimate_light(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float
     usable = whole if whole.any() else some
     weights = np.zeros((6, 3), np.float32)
     weights[0] = np.median(ratio[:, usable > 0], 1) if usable.any() else 0
-    small = np.diag(np.float32([0, 1, 1, 1, 1, 1])) * 1e-5
+    small = np.diag(np.array([0, 1, 1, 1, 1, 1], np.float32)) * 1e-5
     scale, shown = 0.3, ratio
     for turn in range(LIGHT_ROUNDS + (BURNT_ROUNDS if (some - whole).mean() >= BURNT else 0)):
         if turn >= LIGHT_ROUNDS or usable is some:

@@ -35,9 +35,11 @@ def sample_views(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Some pixels of two small views (h, w, 3), both (N, 3), and the smooth functions (N, 6) of
     their places"""
-    return *(
+    basis = sampled_basis(*empty.shape[:2], size, VIEW_STEP)
+    seen, empty = (
         np.ascontiguousarray(v[::VIEW_STEP, ::VIEW_STEP].reshape(-1, 3)) for v in (seen, empty)
-    ), sampled_basis(*empty.shape[:2], size, VIEW_STEP)
+    )
+    return seen, empty, basis
 
 
 def log_slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
@@ -47,7 +49,7 @@ def log_slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: n
     basis = np.vstack([light.T, known - np.median(known)]).astype(np.float32)
     weights = np.zeros(7, np.float32)
     weights[0] = np.median(ratio[usable > 0])
-    held = np.diag(np.float32([1e-6, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, RELUCTANT]))
+    held = np.diag(np.array([1e-6, *[1e-5] * 5, RELUCTANT], np.float32))
     scale = 0.3
     for _ in range(TONE_ROUNDS):
         good = usable / np.square(1 + np.square((ratio - weights @ basis) / scale))

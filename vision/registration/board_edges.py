@@ -37,7 +37,8 @@ class EdgePoints(msgspec.Struct, frozen=True, eq=False):
 
     @staticmethod
     def join(parts: list[EdgePoints]) -> EdgePoints:
-        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)), np.zeros(0), np.zeros(0, int))]
+        nowhere = np.zeros((0, 2))
+        parts = parts or [EdgePoints(nowhere, nowhere, nowhere, np.zeros(0), np.zeros(0, int))]
         return EdgePoints(
             *(np.concatenate([getattr(p, f) for p in parts]) for f in EdgePoints.__struct_fields__)
         )
@@ -142,7 +143,7 @@ def best_curve(
         near = np.arange(-coarse, coarse + 1)
         a, b, bow = curve[best]
         curve, total = score_curves(change, t, reach, a + near, b + near, bow + near, 2 * limit)
-        best = curve_likelihood(curve, total, sd).argmax()
+        best = int(curve_likelihood(curve, total, sd).argmax())
     a, b, bow = curve[best]
     typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
     if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
@@ -256,7 +257,7 @@ def in_picture(image: np.ndarray, px: np.ndarray, reach: int) -> np.ndarray:
     """(N,) which of (N, 2) pixels of a side lie far enough within the picture to be seen as an
     edge"""
     h, w = image.shape[:2]
-    return ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
+    return np.all((px > reach / 2) & (px < (w - reach / 2, h - reach / 2)), axis=1)
 
 
 def board_sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -209,7 +209,7 @@ def refine_by_sides(
     them; None where one of them is not seen."""
     pose = start
     for shrink, reach in ((max(reach_px / 16, 1.0), 16), (1.0, 8)):
-        size = tuple(round(s / shrink) for s in start.size)
+        size = round(start.size[0] / shrink), round(start.size[1] / shrink)
         small = image if shrink == 1.0 else cv2.resize(image, size, interpolation=cv2.INTER_AREA)
         there = pose.resized(size)
         sides = board_edges(small, there, plan.corners, 20, reach)

@@ -41,9 +41,9 @@ def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
     three edges two give the one direction, the third the other, where the lens is known."""
     step = site_spacing(plan)
     lattices = [
-        at
+        crossings
         for lines in (site_lines(plan), middle_lines(plan))
-        if (at := line_crossings(lines)) is not None
+        if (crossings := line_crossings(lines)) is not None
     ]
     if not step.all() or not lattices:
         return []

@@ -77,7 +77,9 @@ def with_look_alikes(
         wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
         new: list[int] = []
         for told in telling_patches(wide, pictures, poses, others):
-            new += [i for i in np.flatnonzero(told) if i not in new][: MORE // len(likes) + 1]
+            new += [i for i in np.flatnonzero(told).tolist() if i not in new][
+                : MORE // len(likes) + 1
+            ]
         known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
     return msgspec.structs.replace(known, telling=telling_patches(known, pictures, poses, others))
 

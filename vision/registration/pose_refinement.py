@@ -158,7 +158,7 @@ def follow_print(
     """From a rough pose, the pose at which the print is seen; None where it is not. Margins are
     pixels of each level;
     give: the lens may differ from the calibrated one."""
-    pose, fit = start, None
+    pose, fit = start, np.zeros(0, bool)
     for k, (level, margin) in enumerate(zip(levels, margins)):
         mm, px, alike = known.measure(picture, pose, level, margin, slice(0, most))
         step = 2**level / known.px_per_mm * board_scale(pose, plan)

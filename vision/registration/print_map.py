@@ -18,6 +18,7 @@ from vision.kernels import Kernel
 from vision.plan import Plan
 from vision.registration.board_edges import peaks_between
 from vision.storage import opencv_compat
+from vision.storage.opencv_compat import decode_image
 
 CANVAS = 900  # longer side of the map, pixels
 RADIUS = 10  # of a patch, pixels of its own level
@@ -105,7 +106,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
             for name in ("print_spots", "print_likes", "print_alikeness")
         )
         return cls(
-            cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE),
+            decode_image(arrays["print"], cv2.IMREAD_GRAYSCALE),
             scale,
             np.array([x, y]),
             spots,
@@ -151,7 +152,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     def slanted(self) -> tuple[np.ndarray, np.ndarray | None]:
         """(N, 2) mm and (N, 128) SIFT descriptors of the map: found again however the board is
         turned and slants, for five times the time"""
-        points, descriptors = cv2.SIFT_create(
+        points, descriptors = cv2.SIFT.create(
             FEATURES, contrastThreshold=FAINT_FEATURE
         ).detectAndCompute(self.canvas, None)
         return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
@@ -171,7 +172,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
             image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
         )
         if slanted:
-            points, seen = cv2.SIFT_create(
+            points, seen = cv2.SIFT.create(
                 FEATURES, contrastThreshold=FAINT_FEATURE
             ).detectAndCompute(image, None)
         else:
@@ -230,7 +231,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 def make_orb(scales: int) -> cv2.ORB:
     """Features with wide patches: prints are soft and pieces small beside them"""
-    return cv2.ORB_create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
+    return cv2.ORB.create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
 
 
 def flatten_light(grey: np.ndarray) -> np.ndarray:
@@ -302,7 +303,7 @@ def compose_board(
         for layout, pose in zip(layouts, poses)
     ]
     order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))
-    canvas, known = None, None
+    canvas, known = None, np.zeros(shape, bool)
     for n in order:
         pose, picture = poses[n], Picture(images[n])
         zoom = np.linalg.norm(
@@ -323,13 +324,15 @@ def compose_board(
             known |= fresh
         if known.all():
             break
+    if canvas is None:
+        raise ValueError("no photos")
     return canvas, known, scale, origin
 
 
 def choose_spots(canvas: np.ndarray, bare: np.ndarray) -> np.ndarray:
     """(N, 2) canvas pixels of corner-like places, spread over the board, in an order that keeps any
     first part spread"""
-    strength = cv2.cornerMinEigenVal(cv2.GaussianBlur(canvas, (0, 0), 1.0), 2 * RADIUS // 2 + 1, 3)
+    strength = cv2.cornerMinEigenVal(cv2.GaussianBlur(canvas, (0, 0), 1.0), 2 * RADIUS // 2 + 1)
     edge = np.zeros(canvas.shape, bool)
     edge[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
     whole = cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)).astype(bool)

@@ -117,12 +117,12 @@ def printed_lines(
 
 def occupied_boxes(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
     """(M, 2, 2) mm: boxes round the sites with pieces, which may reach into the next"""
-    boxes = [
+    lying = [
         (np.min(site.outline, axis=0), np.max(site.outline, axis=0))
         for site in plan.site
         if layout.get(site.id)
     ]
-    boxes = np.array(boxes).reshape(-1, 2, 2)
+    boxes = np.array(lying).reshape(-1, 2, 2)
     return boxes + ASTRAY * (boxes - boxes.mean(1, keepdims=True))
 
 

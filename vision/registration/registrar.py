@@ -3,7 +3,7 @@ value: Registrar."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import cv2
 import msgspec
@@ -41,6 +41,7 @@ from vision.registration.pose_refinement import (
 from vision.registration.print_map import SEEN_CORRELATION, Picture, PrintMap
 from vision.registration.tile_frame import Tiles, locate_tiles, settle_tiles
 from vision.registration.whole_board import WholeBoard
+from vision.storage.opencv_compat import decode_image
 
 SMALLEST_PICTURE, LARGEST_PICTURE = 160, 20000  # sides of a picture, pixels
 STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
@@ -77,6 +78,18 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     whole: WholeBoard | None = None
     rise: float = 0.0
 
+    @property
+    def _map(self) -> PrintMap:
+        """`printed`, of a board that is known to have a print"""
+        assert self.printed is not None
+        return self.printed
+
+    @property
+    def _view(self) -> WholeBoard:
+        """`whole`, of such a board"""
+        assert self.whole is not None
+        return self.whole
+
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
         """The board's pose in a picture (BGR or grey, uint8), with error_px. Raises NoBoard with
         the reason.
@@ -110,8 +123,10 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         turns = turned_corners(self.plan)
         places = [mm for mm, _ in turns[1:]]
         if aside:
-            known = (self.plan, self.lens, self.whole, picture, pose, turns, SQUARES_OFF)
-            places = [mm for _, mm, _ in placements_squares_off(*known)]
+            squares = placements_squares_off(
+                self.plan, self.lens, self._view, picture, pose, turns, SQUARES_OFF
+            )
+            places = [mm for _, mm, _ in squares]
         for mm in places:
             start = pose_elsewhere(self.plan, self.lens, pose, mm)
             if start is None:
@@ -185,7 +200,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """Where a board of which pieces hide nearly all still lies as it did: too few patches are
         left to find it by, but those are where they were"""
         for near in self._near(picture, last):
-            mm, px, alike = self.printed.measure(picture, near, 0, 3, slice(0, ALL))
+            mm, px, alike = self._map.measure(picture, near, 0, 3, slice(0, ALL))
             seen = alike > SEEN_CORRELATION
             off = np.linalg.norm(near.to_px(mm) - px, axis=1)[seen]
             if seen.sum() >= LEAST_PATCHES and np.median(off) < STILL_PX * max(picture.size) / 1640:
@@ -241,7 +256,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                     else fit
                 )
             return by_cards if fit is None else self._refined(picture, fit.pose, found)
-        best, tried = None, []
+        best: ResolvedPose | None = None
+        tried: list[Pose] = []
         for start, levels, margins in self._starts(picture, last):
             fit = follow_print(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if (
@@ -292,8 +308,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _slid(self, picture: Picture, by_cards: Pose) -> PrintFit | None:
         """A board that does not lie between its cards any more, but plainly somewhere near"""
         fits = (
-            follow_print(self.plan, self.lens, self.printed, picture, rough, (1, 0), (8, 3))
-            for rough in self.whole.roughly(self.plan, picture, by_cards)
+            follow_print(self.plan, self.lens, self._map, picture, rough, (1, 0), (8, 3))
+            for rough in self._view.roughly(self.plan, picture, by_cards)
         )
         return max(
             (f for f in fits if f is not None and f.share >= SURE_SHARE),
@@ -304,22 +320,22 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _which_way(self, picture: Picture, fit: PrintFit, last: Pose | None) -> ResolvedPose:
         """The best place about a pose, and about that one again while there is a better: a few
         squares off are seen at a time"""
-        near, way = self._near(picture, last), None
-        for _ in range(STRIDES):
-            new = resolve_ambiguity(
-                self.plan, self.lens, self.printed, self.whole, picture, fit, near
-            )
-            if way is not None and new.score <= way.score:
+        known = (self.plan, self.lens, self._map, self._view, picture)
+        near = self._near(picture, last)
+        way = resolve_ambiguity(*known, fit, near)
+        for _ in range(STRIDES - 1 if repeats_by_squares(self._map) else 0):
+            if corner_shift(self.plan, way.fit.pose, fit.pose) < ELSEWHERE_PX:
                 break
-            way, before, fit = new, fit, new.fit
-            if (
-                not repeats_by_squares(self.printed)
-                or corner_shift(self.plan, fit.pose, before.pose) < ELSEWHERE_PX
-            ):
+            fit = way.fit
+            new = resolve_ambiguity(*known, fit, near)
+            if new.score <= way.score:
                 break
+            way = new
         return way
 
-    def _starts(self, picture: Picture, last: Pose | None):
+    def _starts(
+        self, picture: Picture, last: Pose | None
+    ) -> Iterator[tuple[Pose, tuple[int, ...], tuple[int, ...]]]:
         """Rough poses to try, the likeliest first, and through which levels of the print, how
         widely, to follow each"""
         near = self._near(picture, last)
@@ -328,9 +344,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             # coarse patches are wide: among many pieces few of them stay whole
             yield pose, (1, 0), (12, 3)
         for pose in near[:1]:
-            for rough in self.whole.roughly(self.plan, picture, pose):
+            for rough in self._view.roughly(self.plan, picture, pose):
                 yield rough, (1, 0), (8, 3)
-        if repeats_by_squares(self.printed):
+        if repeats_by_squares(self._map):
             yield from self._outlined(picture, near[:1], NEAR_PX)
         by_features = self._by_features(picture)
         if by_features is not None:
@@ -339,7 +355,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             for quarters in symmetric_turns(self.plan):
                 turned = turn_board(self.plan, self.lens, pose, quarters)
                 yield turned, (2, 1, 0), (8, 4, 3)
-                for rough in self.whole.roughly(self.plan, picture, turned):
+                for rough in self._view.roughly(self.plan, picture, turned):
                     yield rough, (1, 0), (8, 3)
         yield from self._outlined(
             picture,
@@ -352,7 +368,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for quarters in (2, 1, 3):
             held = roll_camera(near[-1], quarters)
             yield held, (2, 1, 0), (8, 4, 3)
-            for rough in self.whole.roughly(self.plan, picture, held):
+            for rough in self._view.roughly(self.plan, picture, held):
                 yield rough, (1, 0), (8, 3)
         from_another_side = self._by_features(picture, slanted=True)
         if from_another_side is not None:
@@ -360,7 +376,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _outlined(
         self, picture: Picture, rough: list[Pose], reach: float, frames: Sequence[np.ndarray] = ()
-    ):
+    ) -> Iterator[tuple[Pose, tuple[int, ...], tuple[int, ...]]]:
         """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what
         may be seen instead of them"""
         ways = (0, *symmetric_turns(self.plan))
@@ -368,21 +384,13 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             sharp = refine_by_sides(
                 self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640
             )
-            for quarters in ways if sharp is not None else ():
-                yield (
-                    pose_elsewhere(
-                        self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)
-                    ),
-                    (1, 0),
-                    (4, 3),
-                )
-            for mm in frames:
+            found = [(sharp, self.plan.corners, (4, 3))] if sharp is not None else []
+            found += [(pose, mm, (12, 3)) for mm in frames]
+            for seen, mm, margins in found:
                 for quarters in ways:
-                    yield (
-                        pose_elsewhere(self.plan, self.lens, pose, np.roll(mm, quarters, 0)),
-                        (1, 0),
-                        (12, 3),
-                    )
+                    turned = pose_elsewhere(self.plan, self.lens, seen, np.roll(mm, quarters, 0))
+                    if turned is not None:
+                        yield turned, (1, 0), margins
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
         """The last pose where the picture's size allows, and the first as it would look in this
@@ -439,7 +447,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _by_features(self, picture: Picture, slanted: bool = False) -> Pose | None:
         """A rough pose from features of the print, however the board is turned; slanted: or seen
         from quite another side"""
-        matched = self.printed.match(picture, slanted)
+        matched = self._map.match(picture, slanted)
         if matched is None:
             return None
         mm, px = matched
@@ -477,11 +485,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """The pose sharpened by all patches of the print, and by the cards where they say the
         same"""
         scale = max(picture.size) / 1640
-        fit = follow_print(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        fit = follow_print(self.plan, self.lens, self._map, picture, pose, (0,), (3,))
         if fit is None:
             return pose
         if fit.typical > STRAINED_PX * scale:
-            fit = follow_other_lens(self.plan, self.lens, self.printed, picture, fit)
+            fit = follow_other_lens(self.plan, self.lens, self._map, picture, fit)
         if len(found) < 2:
             return msgspec.structs.replace(fit.pose, by="print")
         mm, px = self._card_points(found, fit.pose)
@@ -518,13 +526,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         lens = Lens(*map(float, arrays["lens"]))
         first = unpack_pose(lens, arrays["first"])
         scene = View(
-            cv2.imdecode(np.asarray(arrays["scene"], np.uint8), cv2.IMREAD_COLOR),
+            decode_image(arrays["scene"], cv2.IMREAD_COLOR),
             unpack_pose(lens, arrays["scene_pose"]),
         )
-        printed, whole, tiles = (
-            part.unpack(arrays) if name in arrays else None
-            for name, part in (("print", PrintMap), ("whole", WholeBoard), ("tiles", Tiles))
-        )
+        printed = PrintMap.unpack(arrays) if "print" in arrays else None
+        whole = WholeBoard.unpack(arrays) if "whole" in arrays else None
+        tiles = Tiles.unpack(arrays) if "tiles" in arrays else None
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
         frame, rise = (*map(float, arrays["frame"]), 0.0)[:2]
         return cls(plan, lens, cards, printed, tiles, first, scene, frame, whole, rise)

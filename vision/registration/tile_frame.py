@@ -72,18 +72,14 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
             lying = [s for s in places if layout.get(s)]
             if len(lying) < FEWEST_TILES:
                 continue
-            tiles = cls(
-                *(np.array(a) for a in zip(*(places[s][:2] for s in lying))),
-                np.zeros(3),
-                places[lying[0]][2],
-            )
+            centres, half = (np.array(a) for a in zip(*(places[s][:2] for s in lying)))
+            tiles = cls(centres, half, np.zeros(3), places[lying[0]][2])
             found.append(tiles._plainest(image, pose, board_scale(pose, plan)))
         if not found:
             return None
         inset = float(np.median([i for i, _ in found]))
-        change = sum(
-            v for i, v in found if abs(i - inset) <= INSETS[1] - INSETS[0] or len(found) == 1
-        )
+        near = [v for i, v in found if abs(i - inset) <= INSETS[1] - INSETS[0] or len(found) == 1]
+        change = sum(near, np.zeros(3))
         if not np.any(change):
             inset, change = found[0]
         centres, half, heights = (np.array(a) for a in zip(*places.values()))
@@ -246,15 +242,16 @@ def locate_tiles(
     found = []
     small = cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     for start in starts:
-        best = None
-        start = start.resized(small.shape[1::-1])
+        best: tuple[float, Pose] | None = None
+        start = start.resized((small.shape[1], small.shape[0]))
         reach = round(FAR_MM * board_scale(start, plan))
         for turn in TURNS_TRIED:
             pose = nudge_pose(plan, start, np.zeros(2), turn)
             shift, score = tiles.common_shift(small, pose, reach)
             if best is None or score > 1.1 * best[0]:
                 best = score, nudge_pose(plan, pose, shift, 0.0)
-        found.append(best)
+        if best is not None:
+            found.append(best)
     found.sort(key=lambda f: -f[0])
     settled = (
         settle_tiles(plan, tiles, image, pose.resized(image.shape[1::-1]))

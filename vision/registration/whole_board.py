@@ -14,6 +14,7 @@ from vision.geometry.pose import Pose
 from vision.photometry.room_light import DARK
 from vision.plan import Plan
 from vision.registration.print_map import Picture, compose_board
+from vision.storage.opencv_compat import decode_image
 
 VIEW_PX = 450  # longer side of the view, pixels
 # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
@@ -61,7 +62,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         small = VIEW_PX / max(canvas.shape)
         size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
         barest = poses[min(range(len(layouts)), key=lambda n: sum(map(len, layouts[n].values())))]
-        a, b = barest.rectify_map(*origin, *(np.array(plan.size) - origin), scale)
+        (x0, y0), (x1, y1) = origin, np.array(plan.size) - origin
+        a, b = barest.rectify_map(x0, y0, x1, y1, scale)
         w, h = barest.size
         inside = ((a > 1) & (a < w - 2) & (b > 1) & (b < h - 2))[: bare.shape[0], : bare.shape[1]]
         known = cv2.resize(
@@ -92,7 +94,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
     @classmethod
     def unpack(cls, arrays: dict[str, np.ndarray]) -> WholeBoard:
         """Back from pack(); raises KeyError where something is missing"""
-        both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
+        both = decode_image(arrays["whole"], cv2.IMREAD_COLOR)
         scale, x, y = map(float, arrays["whole_frame"])
         return cls(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
 
@@ -266,12 +268,8 @@ def rectangle_mask(
 ) -> np.ndarray:
     """(h, w) float32: 1 well within the rectangle round (N, 2) mm, else 0"""
     out, at = np.zeros(shape, np.float32), (mm - origin) * scale
-    cv2.rectangle(
-        out,
-        *(tuple(map(int, c)) for c in (at.min(0) + MESH_PX / 2, at.max(0) - MESH_PX / 2)),
-        1,
-        -1,
-    )
+    low, high = (c.astype(int).tolist() for c in (at.min(0) + MESH_PX / 2, at.max(0) - MESH_PX / 2))
+    cv2.rectangle(out, low, high, 1, -1)
     return out
 
 

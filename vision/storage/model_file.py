@@ -40,7 +40,8 @@ def save_arrays(path: str | Path, arrays: Arrays) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as f:
-            np.savez_compressed(f, format=np.array(FORMAT), **arrays)
+            named: dict[str, Any] = {"format": np.array(FORMAT), **arrays}
+            np.savez_compressed(f, **named)
             f.flush()
             os.fsync(f.fileno())
         os.chmod(name, 0o644)

@@ -20,6 +20,14 @@ def as_ids(found: np.ndarray | None) -> list[int]:
     return [] if found is None else np.asarray(found).ravel().astype(int).tolist()
 
 
+def decode_image(data: np.ndarray, flags: int) -> np.ndarray:
+    """A picture (h, w[, 3]) uint8 from (N,) bytes of a file; flags: OpenCV's. Raises ValueError."""
+    image = cv2.imdecode(np.asarray(data, np.uint8), flags)
+    if image is None:
+        raise ValueError("a picture cannot be decoded")
+    return image
+
+
 def to_grey(image: np.ndarray) -> np.ndarray:
     """(h, w) uint8 of a colour, grey or four-channel picture"""
     if image.ndim == 2:
@@ -43,5 +51,5 @@ def detect_aruco(grey_image: np.ndarray, refine: bool = True) -> dict[int, np.nd
     """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen
     twice is left out"""
     corners, ids, _ = _detector(refine).detectMarkers(grey_image)
-    ids = as_ids(ids)
-    return {i: as_points(c) for i, c in zip(ids, corners or ()) if ids.count(i) == 1}
+    seen = as_ids(ids)
+    return {i: as_points(c) for i, c in zip(seen, corners or ()) if seen.count(i) == 1}

@@ -56,17 +56,18 @@ class Reconciliation:
         return next(v for rule in RULES if (v := rule(situation)) is not None)
 
     def hypotheses(self) -> list[Hypothesis]:
-        """What may have been done, the likeliest first; where doubtful readings matter, with what
-        else they may be."""
+        """What may have been done, the likeliest first; where doubtful readings matter, or one of
+        them may be what several doings are supposed for, with what else they may be."""
         c, look = self.context, self.look
         points = starting_points(c.past, look, c.guessed, c.said)
         found = search_explanations(points, c.seen, look, c.past, c.budget_s, said=c.said)
         doubts = look.doubtful.keys() | look.hazy.keys()
         best = found[0]
-        if not doubts or not (
-            best.violations or differing_sites(best, look) or best.touched & doubts
-        ):
+        matter = best.violations or differing_sites(best, look) or best.touched & doubts
+        if not doubts or not (matter or len(best.actions) > 1):
             return found
-        return search_explanations(
+        others = search_explanations(
             points, c.seen, look, c.past, c.budget_s / 2, doubts=True, said=c.said
         )
+        simpler = len(others[0].actions) < len(best.actions)
+        return others if matter or simpler else found

@@ -52,7 +52,7 @@ def starting_points(
             or n not in said
             and _meant_otherwise(before, after, action, by_hand, look, past[0][0])
         )
-        lifted = n == 0 and n not in said and _put_down_now(before, by_hand, look, past[0][0])
+        lifted = n == 0 and n not in said and _put_down_now(before, after, look)
         if here or own and by_hand or gone and not by_hand or chosen or anew or lifted:
             bases.append(
                 (
@@ -64,17 +64,24 @@ def starting_points(
     return bases
 
 
-def _put_down_now(before: State, by_hand: Layout, look: Look, now: State) -> bool:
-    """Whether hands only took something off the board, all of which lies elsewhere now"""
-    lay, here = before.layout(), now.layout()
-    if not by_hand or any(Counter(c) - Counter(lay.get(s, ())) for s, c in by_hand.items()):
+def _put_down_now(before: State, after: State, look: Look) -> bool:
+    """Whether people only took something off the board, by an action or as far as they had come
+    with what follows from it, and all of that lies elsewhere now"""
+    lay, here = before.layout(), after.layout()
+    done = done_by(after, hands=True) or {
+        s: c
+        for s, c in done_by(after, hands=False).items()
+        if look.logp(s, c) > look.logp(s, lay.get(s, ()))
+    }
+    if not done or any(Counter(c) - Counter(lay.get(s, ())) for s, c in done.items()):
         return False
-    taken = Counter(k for s in by_hand for k in lay.get(s, ())) - Counter(
-        k for c in by_hand.values() for k in c
+    taken = Counter(k for s in done for k in lay.get(s, ())) - Counter(
+        k for c in done.values() for k in c
     )
     more: Counter[str] = Counter()
-    for s in look.evidence.sites.keys() - by_hand.keys():
-        more += Counter(look.best(s) or ()) - Counter(here.get(s, ()))
+    for s in look.evidence.sites.keys() - done.keys():
+        seen = Counter(look.best(s) or ())
+        more += seen - (Counter(here.get(s, ())) | Counter(lay.get(s, ())))
     return bool(taken) and not taken - more
 
 

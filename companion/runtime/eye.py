@@ -103,9 +103,10 @@ class Eye:
         ):
             return self._busy("hand", self.pose, start)  # it came between the two pictures
         still = pose is self.pose
-        found = self._read(
-            picture, image, pose, changed | self._odd if still and changed else None, start, now
-        )
+        sites = changed | self._odd if still and changed else None
+        if sites is None:  # a piece pushed a little may have been taken for two
+            self.cache.forget()
+        found = self._read(picture, image, pose, sites, start, now)
         if still and before is not None and before.busy is None and same_reading(found, before):
             return None  # nobody has done anything: what people are told stands
         return found
@@ -115,8 +116,9 @@ class Eye:
         return self.watcher.wanted(now)
 
     def whole(self) -> Evidence:
-        """Reads all sites of the picture of which only some were read: what came of it is odd."""
+        """Reads all sites of the picture afresh, nothing recalled: what came of it is odd."""
         assert self.picture is not None and self._watched is not None and self.pose is not None
+        self.cache.forget()
         return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
 
     def _again(self, image: np.ndarray) -> Evidence:

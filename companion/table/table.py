@@ -170,8 +170,7 @@ class Table:
         whole: Callable[[], Evidence] | None = None,
     ) -> Verdict:
         """Concludes from a settled view, writes what happened into the journal and tells everybody.
-        whole: where only some sites were read anew, reads all: nobody is alarmed or asked
-        before."""
+        whole: reads all sites afresh, nothing recalled: nobody is alarmed or asked before."""
         verdict, event = self._looked(evidence, whole)
         if image is not None and verdict.verdict in (SAME, MOVED, UNFINISHED):
             # takes its time: people have been told, and nobody waits for the lock
@@ -190,7 +189,6 @@ class Table:
             verdict = self._concluded(evidence)
             if (
                 verdict.verdict in (ILLEGAL, UNCLEAR)
-                and evidence.changed
                 and evidence.busy is None
                 and whole is not None
             ):

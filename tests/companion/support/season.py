@@ -72,7 +72,7 @@ class Season:
         self.lying = board
         evidence = self.reader.read(board, **kw)
         start = time.thread_time()
-        verdict = self.table.look(evidence)
+        verdict = self.table.look(evidence, whole=getattr(self.reader, "whole", None))
         self.ms.append((time.thread_time() - start) * 1000)
         self.looks += 1
         if self.verbose:

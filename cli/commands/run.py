@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import os
 import secrets
@@ -32,7 +31,7 @@ from companion.runtime.copies import Specimen, open_copy
 from companion.runtime.eye import Eye
 from companion.runtime.lessons import Lessons
 from companion.runtime.loop import Loop, leave_process
-from companion.runtime.machine import reading_threads, watch_machine
+from companion.runtime.machine import limit_heaps, reading_threads, watch_machine
 from companion.table.journal import BadJournal, Journal
 from companion.table.table import Gone, Table
 from companion_web import catalogue
@@ -108,7 +107,7 @@ def play_evening(config: str | None) -> int:
     )
     if said is not None and not _set_up(config, said, pin, as_service):
         return 0
-    _few_heaps()
+    limit_heaps()
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
@@ -221,13 +220,6 @@ def open_voice(settings: Config, table: Table) -> tuple[Voice | None, Speaker | 
         click.echo(f"The table stays silent: {e}", err=True)
         return None, None
     return voice, Speaker(table, voice.say, said.language)
-
-
-def _few_heaps() -> None:
-    """Glibc gives threads heaps of their own, where what reading took stays for later: with two of
-    them it stays but once"""
-    with contextlib.suppress(OSError, AttributeError):  # another C library has no such thing
-        ctypes.CDLL(None).mallopt(-8, 2)  # M_ARENA_MAX
 
 
 def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:

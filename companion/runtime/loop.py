@@ -20,9 +20,12 @@ from companion.table.table import Table, jpeg_of
 from hardware.panel import Panel
 from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
 from vision.evidence.site_evidence import NoBoard
+from vision.storage.heap_trim import trim_heap
 
 log = logging.getLogger(__name__)
 LIVE, PLACE = 960, 360  # pixels of the longer side of pictures that people look at
+
+TRIM_S = 300.0  # seconds after which what reading has freed is handed back to the machine
 
 
 class Loop:
@@ -49,6 +52,7 @@ class Loop:
         self.faults = 0
         self.busy_s = 0.0
         self.trouble = ""
+        self._trimmed = 0.0
         self._buzzed: tuple | None = None
         supervisor._on_state = self._camera_says
         table.sight = self
@@ -61,10 +65,10 @@ class Loop:
                 # systemd, who misses the beat, starts the table in another process
                 if not self.supervisor.hangs:
                     self._beat()
+                self.table.journal.rest()
                 frame = self.supervisor.newest(number, 0.25)
                 if frame is None:
                     self.supervisor.notice_silence()
-                    self.table.journal.rest()
                     continue
                 number = frame.number
                 self.take(frame)
@@ -84,6 +88,9 @@ class Loop:
         self.supervisor.want(self.eye.wanted(frame.at))
         self.busy_s += time.process_time() - start
         self.pictures += 1
+        if frame.at - self._trimmed >= TRIM_S:
+            self._trimmed = frame.at
+            trim_heap()
 
     def see(self, image: np.ndarray, now: float) -> None:
         """One picture: what it changes. Where it is the camera's small one, a full one is fetched

@@ -34,7 +34,7 @@ from companion.runtime.copies import open_copy
 from companion.runtime.eye import Eye
 from companion.runtime.lessons import Lessons
 from companion.runtime.loop import Loop
-from companion.runtime.machine import reading_threads
+from companion.runtime.machine import limit_heaps, reading_threads
 from companion.simulate import Conditions, Director, plan_of
 from companion.simulate.players import Players
 from companion.table.journal import Journal
@@ -50,6 +50,7 @@ SLOPE_MB = 1.0  # an hour, after the first (issue 25)
 MINUTE = 60.0
 HAND = 2.0  # seconds that a hand is over the board for a doing
 PHONES = 4
+FIRST = 160  # pages in the first minute: each of the server's threads has worked once
 PAGES = ("/", "/api/snapshot", "/api/plan", "/games")
 PIN = "24681357"
 
@@ -102,6 +103,7 @@ class Served:
     """The table's side. Its clock goes on as pictures are due."""
 
     def __init__(self, folder: str, journal: str, state: dict[str, Any]) -> None:
+        limit_heaps()
         self.specimen = specimen = open_copy(folder)
         self.now, self.camera = 0.0, Lit()
         self.table = Table(self._state(state), Journal(journal), specimen.rules_plan)
@@ -222,9 +224,10 @@ class Day:
         self._ask("until", (minute + 1) * MINUTE)
         self.out.hours = (minute + 1) / 60
         crowd.until(2**60, 0.0)
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            load._get_page("127.0.0.1", self.stands["port"], PAGES[minute % len(PAGES)])
-            self.out.pages += 1
+        for n in range(minute, minute + 1 if minute else FIRST):
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                load._get_page("127.0.0.1", self.stands["port"], PAGES[n % len(PAGES)])
+                self.out.pages += 1
         self.memory.append((self.out.hours, self.stands["megabytes"]))
         self.out.looks, self.out.faults = self.stands["looks"], self.stands["faults"]
         if (minute + 1) % 60 == 0:

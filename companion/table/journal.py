@@ -437,8 +437,8 @@ def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], i
     were once. Changes nothing. Raises BadJournal for one that a newer Nilometer wrote."""
     events: list[Event] = []
     said = Count(Path(str(path) + ".count")).read()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
+    try:
+        with tempfile.TemporaryDirectory() as folder:
             for ending in ("", "-wal"):
                 if Path(str(path) + ending).is_file():
                     shutil.copyfile(str(path) + ending, Path(folder, "journal" + ending))
@@ -456,9 +456,10 @@ def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], i
                         break
                     number, at, kind, data, by, state = row
                     events.append(Event(number, at, kind, json.loads(data), by, state))
-        except (sqlite3.Error, OSError, ValueError, TypeError) as e:
-            if isinstance(e, BadJournal):
-                raise
+    except BadJournal:
+        raise
+    except (sqlite3.Error, OSError, ValueError, TypeError):
+        pass  # what was read before counts; nothing, where no file can be written to copy it into
     good: list[Event] = []
     with contextlib.suppress(BadJournal):
         fold_events(events, plan, good=good)

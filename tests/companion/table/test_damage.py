@@ -191,3 +191,15 @@ def test_the_pictures_folder_is_looked_through_once(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.glob", lambda *_: 1 / 0)
     journal.keep_picture(2, "before", b"x" * 1000), journal.keep_picture(2, "after", b"x" * 1000)
     assert journal.pictured() == {2}
+
+
+def test_where_no_file_can_be_written_nothing_is_salvaged_and_nothing_breaks(
+    table, tmp_path, monkeypatch
+):
+    """A machine all of whose disks are read-only: the page says so, and must not fail of it."""
+
+    def nowhere(*_, **__):
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("companion.table.journal.tempfile.TemporaryDirectory", nowhere)
+    assert salvage_events(tmp_path / "g.journal") == ([], EVENTS)

@@ -89,9 +89,11 @@ def install(app: Flask, settings: Settings) -> None:
 
 def own_name(host: str, more: tuple[str, ...]) -> None:
     """A public name that somebody pointed at this machine (DNS rebinding) makes a foreign page
-    same-origin: refuse it."""
+    same-origin: refuse it. What can be no name (two of them, one with a path) Werkzeug says is
+    ""."""
     name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
-    if name in more or "." not in name and ":" not in name or name.endswith(_PRIVATE):
+    plain = name and "." not in name and ":" not in name
+    if name in more or plain or name.endswith(_PRIVATE):
         return
     try:
         ipaddress.ip_address(name.split("%")[0])

@@ -66,6 +66,10 @@ def rebound_name(app, phone):
     return phone().get("/api/snapshot", base_url="http://evil.example")
 
 
+def no_name(app, phone):
+    return phone().get("/api/snapshot", headers={"Host": "evil.example#.local"})
+
+
 def a_megabyte(app, phone):
     one = phone("bull")
     return one.client.post(
@@ -233,6 +237,7 @@ CASES = [
     ("origin", same_site_is_not_same_origin, 403),
     ("origin", null_origin, 403),
     ("name", rebound_name, 421),
+    ("name", no_name, 421),
     ("size", a_megabyte, 413),
     ("seat", stranger_declares, 403),
     ("seat", stranger_answers, 403),

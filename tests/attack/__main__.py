@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.attack import crowds, halls, machines, pages, people
+from tests.attack import crowds, halls, machines, pages, people, proxies
 from tests.attack.table import RunningTable, running
 
 LIMIT_S = 600  # all of them together
@@ -53,10 +53,15 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "taken-back": on_a_table(pages.taken_back),
     "too-many": on_a_table(pages.too_many),
     "over-tls": on_a_table(pages.over_tls, 'tls = "auto"\nredirect = true\n'),
+    "by-a-proxy": on_a_table(proxies.spoofed, proxies.TRUSTED),
+    "half-sent-by-a-proxy": on_a_table(proxies.half_sent, proxies.TRUSTED),
+    "host-names": on_a_table(proxies.host_names, proxies.TRUSTED),
     "stopped-in-a-crowd": on_a_table(pages.stopped_in_a_crowd),
     "full-disk": on_a_table(machines.full_disk),
     "copied": on_a_table(machines.copied),
     "bad-starts": on_a_table(machines.bad_starts),
+    "missing-model": on_a_table(machines.missing_model),
+    "read-only": machines.read_only,
     "hung-camera": on_a_table(machines.hung_camera),
     "hall": halls.attacked_hall,
     "damage": on_a_table(people.damage),

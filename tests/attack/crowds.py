@@ -51,10 +51,10 @@ def _crowd(
 ) -> Iterator[Finding]:
     """So many connections from so many addresses, kept while pages are asked for."""
     hosts = [f"127.0.1.{n % addresses + 1}" for n in range(count)]
-    yield from _while(
+    yield from while_attacked(
         table,
         f"{said} from {addresses} address(es)",
-        lambda stop: _keep(table, stop, hosts, first, more),
+        lambda stop: keep_sending(table, stop, hosts, first, more),
     )
 
 
@@ -62,7 +62,7 @@ def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
     """Streams that nobody reads take all places for lookers; a phone that has none gets one."""
     stop, found = threading.Event(), []
     thread = threading.Thread(
-        target=_keep,
+        target=keep_sending,
         args=(
             table,
             stop,
@@ -87,15 +87,19 @@ def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
     )
 
 
-def _while(
-    table: RunningTable, name: str, attack: Callable[[threading.Event], None]
+def while_attacked(
+    table: RunningTable,
+    name: str,
+    attack: Callable[[threading.Event], None],
+    page: Callable[[str], float] | None = None,
 ) -> Iterator[Finding]:
-    """Pages are asked for from other addresses while it goes on; memory is looked at all the
-    time."""
+    """Pages are asked for from other addresses while it goes on (page: how, seconds); memory is
+    looked at all the time."""
+    page = page or table.page
     warm_up(table)
     before, held = table.megabytes(), table.held()
     stop, pages, failed, most = threading.Event(), [], 0, before
-    usual = max(table.page(f"127.0.3.{n + 1}") for n in range(10))
+    usual = max(page(f"127.0.3.{n + 1}") for n in range(10))
     thread = threading.Thread(target=attack, args=(stop,))
     thread.start()
     try:
@@ -103,7 +107,7 @@ def _while(
         while time.monotonic() < end:
             n += 1
             try:
-                pages.append(table.page(f"127.0.3.{n % 200 + 1}"))
+                pages.append(page(f"127.0.3.{n % 200 + 1}"))
             except (OSError, AssertionError):
                 failed += 1
             most = max(most, table.megabytes())
@@ -156,7 +160,7 @@ def _ask(table: RunningTable, path: str, address: str) -> None:
         table.ask(path, address=address)
 
 
-def _keep(
+def keep_sending(
     table: RunningTable, stop: threading.Event, addresses: list[str], first: bytes, then: bytes
 ) -> None:
     """A connection for each entry, opened again when the table ends it, until told to stop."""

@@ -23,8 +23,8 @@ Finding = tuple[str, bool]
 
 def acts(table: RunningTable) -> list[tuple[str, str]]:
     """(who, what) of every action in the journal"""
-    events = Journal(table.folder / "game.journal", readonly=True).events()
-    return [(e.by, e.data["action"]) for e in events if e.kind == "action"]
+    with contextlib.closing(Journal(table.folder / "game.journal", readonly=True)) as journal:
+        return [(e.by, e.data["action"]) for e in journal.events() if e.kind == "action"]
 
 
 def for_other_seats(table: RunningTable) -> Iterator[Finding]:

@@ -51,6 +51,8 @@ class RunningTable:
     def __init__(self, folder: Path, more: str = "") -> None:
         self.folder, self.port, self.pictures = folder, free_port(), PHOTOS / "game"
         self.environ: dict[str, str] = {}
+        self.within: list[str] = []  # a command that the table is started by
+        self.logged = folder / "log"
         self.configure(more)
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -69,8 +71,9 @@ class RunningTable:
             },
             **self.environ,
         }
-        with open(self.folder / "log", "ab") as log:
+        with open(self.logged, "ab") as log:
             command = [
+                *self.within,
                 sys.executable,
                 "-m",
                 "cli",
@@ -102,7 +105,7 @@ class RunningTable:
             self.process = None
 
     def log(self) -> str:
-        return (self.folder / "log").read_text(errors="replace")
+        return self.logged.read_text(errors="replace")
 
     # What it uses
 

@@ -65,6 +65,7 @@ class Piece(msgspec.Struct, frozen=True):
 
     @property
     def disc(self) -> bool:
+        """Whether it is round: its size is one number then"""
         return not isinstance(self.size, tuple)
 
     @property
@@ -116,10 +117,12 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def sites(self) -> dict[str, Site]:
+        """id -> site"""
         return {s.id: s for s in self.site}
 
     @cached_property
     def pieces(self) -> dict[str, Piece]:
+        """kind -> piece"""
         return {p.kind: p for p in self.piece}
 
     @cached_property

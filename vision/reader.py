@@ -225,6 +225,7 @@ class Reader:
         }
 
     def pack(self) -> model_file.Arrays:
+        """As arrays for the model file"""
         arrays = {
             "plan": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.plan))),
             "tempers": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.tempers))),
@@ -240,6 +241,7 @@ class Reader:
         return arrays
 
     def save(self, path: str | Path) -> None:
+        """Writes the model file, whole or not at all. Raises OSError."""
         model_file.save_arrays(path, self.pack())
 
     @classmethod

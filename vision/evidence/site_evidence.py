@@ -26,10 +26,12 @@ class SiteEvidence(msgspec.Struct, frozen=True):
 
     @property
     def best(self) -> Contents:
+        """What most likely lies there, () where nothing does"""
         return self.options[0][0] if self.options else ()
 
     @property
     def foreign(self) -> bool:
+        """Whether something that is none of the pieces is likelier than any contents"""
         return not self.options or self.other > self.options[0][1]
 
     def logp(self, contents: Contents, reads: str = "pile") -> float:

@@ -33,6 +33,7 @@ class SizeGroup(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def block(self) -> bool:
+        """Whether its sites hold one piece that lies on several cells"""
         return self.spans != (1, 1)
 
 
@@ -165,6 +166,7 @@ class Grounds(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, plan: Plan, group: SizeGroup, half: float) -> Grounds:
+        """For the sites of a group; half: mm"""
         t = (np.arange(GROUND) + 0.5) / GROUND * 2 - 1
         grid = np.stack(np.meshgrid(t, t), -1).reshape(-1, 2) * half
         piles = [s for s in plan.site if s.reads == "pile"]

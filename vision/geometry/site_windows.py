@@ -56,9 +56,11 @@ class Pyramid:
 
     @classmethod
     def of(cls, picture: np.ndarray | Pyramid) -> Pyramid:
+        """Of a picture (h, w, 3) uint8; a pyramid as it is"""
         return picture if isinstance(picture, Pyramid) else cls(picture)
 
     def level(self, n: int) -> np.ndarray:
+        """The picture halved n times, (h, w, 3) uint8"""
         while len(self.levels) <= n:
             big = self.levels[-1]
             self.levels.append(cv2.resize(big, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))

@@ -74,6 +74,7 @@ class WindowField(msgspec.Struct, frozen=True, eq=False):
         grid: np.ndarray,
         size: np.ndarray | float = 1.0,
     ) -> np.ndarray:
+        """As Field has it, from the windows"""
         n, side, channels = len(site), self.windows.shape[1], self.windows.shape[3]
         x, y = np.clip(
             spread_grid(
@@ -169,6 +170,7 @@ class PictureField(msgspec.Struct, frozen=True, eq=False, dict=True):
         grid: np.ndarray,
         size: np.ndarray | float = 1.0,
     ) -> np.ndarray:
+        """As Field has it, from the picture itself"""
         if not len(site):
             return np.zeros((0, *grid.shape[:2], 3), np.float32)
         mm = self.centres[site] + middle

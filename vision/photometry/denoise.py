@@ -56,6 +56,7 @@ def estimate_noise(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> 
 
 
 def half_size(image: np.ndarray) -> np.ndarray:
+    """A picture (h, w, 3) uint8 at half its size, two by two pixels averaged"""
     return cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
 
 

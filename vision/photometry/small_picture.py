@@ -19,6 +19,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, image: np.ndarray, pose: Pose) -> View:
+        """A small view of a picture (h, w, 3) or (h, w) uint8 with its pose"""
         small = image
         # halving is ten times quicker than any other area average
         while max(small.shape) >= 2 * SMALL_PX:

@@ -37,6 +37,7 @@ class EdgePoints(msgspec.Struct, frozen=True, eq=False):
 
     @staticmethod
     def join(parts: list[EdgePoints]) -> EdgePoints:
+        """The points of several sides together"""
         nowhere = np.zeros((0, 2))
         parts = parts or [EdgePoints(nowhere, nowhere, nowhere, np.zeros(0), np.zeros(0, int))]
         return EdgePoints(

@@ -44,6 +44,7 @@ class Picture:
         self.size = (image.shape[1], image.shape[0])
 
     def level(self, k: int) -> np.ndarray:
+        """The picture in grey, halved k times, (h, w) uint8"""
         while len(self.levels) <= k:
             self.levels.append(
                 cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
@@ -117,6 +118,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def levels(self) -> list[np.ndarray]:
+        """The map and the same halved once, twice and three times, (h, w) uint8 each"""
         out = [self.canvas]
         for _ in range(3):
             out.append(cv2.resize(out[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))

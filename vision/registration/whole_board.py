@@ -100,6 +100,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def traits(self) -> list[np.ndarray]:
+        """The map as contrast_scales() has it"""
         return contrast_scales(self.canvas)
 
     @cached_property

@@ -17,7 +17,7 @@ import numpy as np
 from calibration.copy import Copy
 from calibration.held import Row, Trial
 from engine.layout import lies_first
-from engine.text import Text, pack, say
+from engine.text import Text, pack_text, say
 from vision.geometry.posed_photo import Shot
 
 CROP = 96  # pixels along the longer side of a picture in the report
@@ -160,7 +160,7 @@ def marked_html(text: Text | str) -> str:
     if not isinstance(text, Text):
         return markupsafe.escape(text)
     return markupsafe.Markup('<span data-say="{}">{}</span>').format(
-        json.dumps(pack(text)), str(text)
+        json.dumps(pack_text(text)), str(text)
     )
 
 

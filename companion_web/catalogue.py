@@ -57,7 +57,7 @@ def translate(language: str, template: str, **args: Any) -> str:
 
 
 def told(language: str, packed: Mapping[str, Any]) -> str:
-    """A packed sentence (engine.text.pack) in a language, the sentences inside it too."""
+    """A packed sentence (engine.text.pack_text) in a language, the sentences inside it too."""
     args = {
         k: told(language, v) if isinstance(v, dict) and "t" in v else v
         for k, v in packed.get("a", {}).items()

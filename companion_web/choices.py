@@ -10,7 +10,7 @@ from typing import Any
 from companion.table.snapshot import packed_doing
 from engine import Action, State
 from engine.layout import Contents
-from engine.text import pack
+from engine.text import pack_text
 
 MOST = 3000  # legal actions looked through
 SAID = 24  # acts no camera sees that are offered at once
@@ -78,10 +78,10 @@ def reasons_against(state: State, seat: str, kind: str, site: str) -> list[dict[
         at = state
         for action in proposal.actions:
             if violations := at.check(action):
-                return [pack(v) for v in violations]
+                return [pack_text(v) for v in violations]
             at = at.apply(action)
         if proposal.violations:
-            return [pack(v) for v in proposal.violations]
+            return [pack_text(v) for v in proposal.violations]
     return []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from engine.text import Text, pack
+from engine.text import Text, pack_text
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Problem(Exception):
 
 def answer(status: int, text: Text, more: dict[str, Any] | None = None) -> Response:
     """A refusal in the one form the page knows: {"error": English, "text": packed}."""
-    response = jsonify({"error": str(text), "text": pack(text), **(more or {})})
+    response = jsonify({"error": str(text), "text": pack_text(text), **(more or {})})
     response.status_code = status
     return response
 

@@ -15,7 +15,7 @@ from companion_web.access import HOST_S, SEAT_S, NotKept, Taken
 from companion_web.context import COOKIE, token, web
 from companion_web.errors import Problem
 from engine import BadText
-from engine.text import pack
+from engine.text import pack_text
 
 log = logging.getLogger(__name__)
 Given = TypeVar("Given")
@@ -52,7 +52,7 @@ def result_of(act: Callable[[], Given]) -> Given:
         return act()
     except Refused as e:
         raise Problem(
-            409, "the rules do not allow it", more={"violations": pack(list(e.violations))}
+            409, "the rules do not allow it", more={"violations": pack_text(list(e.violations))}
         ) from None
     except Gone:
         raise Problem(409, "somebody has answered already") from None

@@ -19,7 +19,7 @@ from companion.table.journal import Line
 from companion.table.snapshot import packed_doing
 from companion_web import catalogue
 from companion_web.blueprints.assets import STATIC
-from engine.text import pack
+from engine.text import pack_text
 
 WIDE = 480  # pixels of a picture: a hundred of them stay below 4 MB
 _IMPORT = re.compile(r"""((?:from|import)\s*)(["'])(\.[^"']*)\2""")
@@ -83,9 +83,10 @@ def _told(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, Any]:
         )
     return {
         "game": last.game,
-        "title": pack(game.title),
+        "title": pack_text(game.title),
         "seats": [
-            {"id": s, "name": pack(names[s].name), "colour": names[s].colour} for s in last.seats
+            {"id": s, "name": pack_text(names[s].name), "colour": names[s].colour}
+            for s in last.seats
         ],
         "settings": {"names": settings.get("names", {})},
         "layout": {s: list(c) for s, c in first.layout().items()},
@@ -93,7 +94,7 @@ def _told(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, Any]:
         "opening_standing": first.standing(),
         "scores": last.scores(),
         "standing": last.standing(),
-        "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)}
+        "outcome": {"winners": list(outcome.winners), "reason": pack_text(outcome.reason)}
         if outcome
         else None,
         "moves": moves,

@@ -73,20 +73,29 @@ from engine.shapes import (
     SHAPES,
     Prim,
     Size,
-    centroid,
-    factors,
-    footprint,
-    grown,
+    area_centroid,
+    footprint_outline,
+    grown_outline,
     is_pair,
-    moved,
-    oval,
-    pair,
-    rect,
-    resized,
-    turned,
+    moved_prim,
+    oval_points,
+    rect_points,
+    resized_prims,
+    size_pair,
+    stretch_factors,
+    turned_prims,
 )
 
-__all__ = ["Art", "BadArt", "Prim", "Size", "footprint", "load", "parse", "plain"]
+__all__ = [
+    "Art",
+    "BadArt",
+    "Prim",
+    "Size",
+    "footprint_outline",
+    "load_art",
+    "parse_art",
+    "plain_art",
+]
 
 
 class BadArt(ValueError):
@@ -94,7 +103,7 @@ class BadArt(ValueError):
 
 
 @cache
-def load(game: str) -> Art:
+def load_art(game: str) -> Art:
     """The drawings that come with a game. Raises BadArt."""
     try:
         text = (
@@ -104,10 +113,10 @@ def load(game: str) -> Art:
         )
     except (OSError, ModuleNotFoundError):
         raise BadArt(f"there are no drawings for a game called {game!r}") from None
-    return parse(text, f"{game}/art.toml")
+    return parse_art(text, f"{game}/art.toml")
 
 
-def parse(text: str, name: str = "art.toml") -> Art:
+def parse_art(text: str, name: str = "art.toml") -> Art:
     """Drawings from the text of an art.toml. Raises BadArt, naming the file and the fault."""
     try:
         return Art(tomllib.loads(text), name)
@@ -115,7 +124,7 @@ def parse(text: str, name: str = "art.toml") -> Art:
         raise BadArt(f"{name}: {e}") from None
 
 
-def plain() -> Art:
+def plain_art() -> Art:
     """Drawings for a plan that has none of its own: letters on coloured discs and squares, outlines
     for a board."""
     return Art({"plain": True}, "plain")
@@ -182,7 +191,7 @@ class Art:
             prims = [p for t in self._tiers(entry, names, made_for) for p in t["top"]]
         else:
             prims = self._draw(entry.get("draw", ()), names, made_for, f"piece {kind}")
-        return resized(prims, made_for, size)
+        return resized_prims(prims, made_for, size)
 
     def solid(
         self, kind: str, size: Size | None = None, height: float | None = None
@@ -197,19 +206,19 @@ class Art:
             return [
                 {
                     "z": [0.0, float(height or 2.0)],
-                    "outline": footprint(made_for),
+                    "outline": footprint_outline(made_for),
                     "disc": not is_pair(made_for),
                     "side": side,
                     "top": self.piece(kind, size),
                 }
             ]
         tiers = self._tiers(*found, self.size(kind))
-        fx, fy = factors(self.size(kind), size)
+        fx, fy = stretch_factors(self.size(kind), size)
         fz = height / max(t["z"][1] for t in tiers) if height else 1.0
         for t in tiers:
             t["z"] = [z * fz for z in t["z"]]
             t["outline"] = [[x * fx, y * fy] for x, y in t["outline"]]
-            t["top"] = resized(t["top"], self.size(kind), size)
+            t["top"] = resized_prims(t["top"], self.size(kind), size)
         return tiers
 
     def board(self, plan: Any) -> list[Prim]:
@@ -224,7 +233,7 @@ class Art:
                 prims = self._draw(
                     rule.get("draw", ()), names, (frame.w, frame.h), f"board rule {n}", frame
                 )
-                out += [moved(p, frame.x, frame.y) for p in prims]
+                out += [moved_prim(p, frame.x, frame.y) for p in prims]
         return out
 
     def _find(self, kind: str) -> tuple[dict[str, Any], dict[str, str]] | None:
@@ -244,7 +253,7 @@ class Art:
             shape.setdefault("width", 0.3)
             base = self._draw([shape], names, size, f"piece {names['kind']}")[0]
             disc = base["p"] == "circle"
-            outline = oval(base["at"], base["r"], base["r"]) if disc else base["points"]
+            outline = oval_points(base["at"], base["r"], base["r"]) if disc else base["points"]
             out.append(
                 {
                     "z": [float(z) for z in t["z"]],
@@ -288,7 +297,7 @@ class Art:
             )
             if m and t:
                 frame = _Frame.of(site)
-                cx, cy = centroid(site.outline)
+                cx, cy = area_centroid(site.outline)
                 found.append(
                     (
                         frame,
@@ -316,7 +325,7 @@ class Art:
         where: str,
         frame: _Frame | None = None,
     ) -> list[Prim]:
-        w, h = pair(size or 0.0)
+        w, h = size_pair(size or 0.0)
         try:
             return [p for s in shapes for p in self._shape(s, {"w": w, "h": h, **names}, frame, 0)]
         except (KeyError, TypeError, ValueError, IndexError, SyntaxError, ZeroDivisionError) as e:
@@ -332,7 +341,10 @@ class Art:
         prims = self._plain_shape(spec, names, frame, depth)
         scale = _number(spec.get("scale", 1), names)
         at = [_number(v, names) for v in spec.get("at", (0, 0))]
-        return [moved(p, *at) for p in turned(prims, _number(spec.get("turn", 0), names), scale)]
+        return [
+            moved_prim(p, *at)
+            for p in turned_prims(prims, _number(spec.get("turn", 0), names), scale)
+        ]
 
     def _plain_shape(
         self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
@@ -394,7 +406,7 @@ class Art:
             return [
                 {
                     "p": "polygon",
-                    "points": grown(o, box, by),
+                    "points": grown_outline(o, box, by),
                     "fill": fill,
                     "stroke": stroke,
                     "width": width,
@@ -421,15 +433,19 @@ class Art:
         dx, dy = _numbers(spec["step"], names)
         one = [p for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
         return [
-            moved(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy) for i in range(n) for p in one
+            moved_prim(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy)
+            for i in range(n)
+            for p in one
         ]
 
     def _ring(
         self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
     ) -> list[Prim]:
         n, r = round(_number(spec["ring"], names)), _number(spec.get("r", 0), names)
-        one = [moved(p, 0, -r) for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
-        return [q for i in range(n) for q in turned(one, 360 * i / n, 1)]
+        one = [
+            moved_prim(p, 0, -r) for s in spec["draw"] for p in self._shape(s, names, frame, depth)
+        ]
+        return [q for i in range(n) for q in turned_prims(one, 360 * i / n, 1)]
 
     def _colour(self, value: str | None, names: Mapping[str, Any], where: str = "") -> str | None:
         if value is None or value == "none":
@@ -555,10 +571,10 @@ def _lettered(kind: str, size: Size) -> list[Prim]:
         ground = _PLAIN[hashlib.sha256(words[0].encode()).digest()[0] % len(_PLAIN)]
     dark = sum(int(ground[i : i + 2], 16) for i in (1, 3, 5)) < 390
     letters = kind if len(kind) <= 2 else rest[-1][:3]
-    w, h = pair(size)
+    w, h = size_pair(size)
     style = {"fill": ground, "stroke": "#3a3530", "width": min(w, h) * 0.03}
     base = (
-        {"p": "polygon", "points": rect((w * 0.97, h * 0.97)), **style}
+        {"p": "polygon", "points": rect_points((w * 0.97, h * 0.97)), **style}
         if is_pair(size)
         else {"p": "circle", "at": [0.0, 0.0], "r": w * 0.485, **style}
     )

@@ -33,14 +33,14 @@ def same_contents(a: Iterable[str], b: Iterable[str], reads: str = "pile") -> bo
     return a[-1] == b[-1] and all(x == y or "?" in (x, y) for x, y in zip(a[:-1], b[:-1]))
 
 
-def between(before: Contents, now: Contents, after: Contents) -> bool:
+def lies_between(before: Contents, now: Contents, after: Contents) -> bool:
     """Whether contents are on the way from one to another: of each kind that comes or goes some has
     come or gone, the rest not."""
     b, n, a = Counter(before), Counter(now), Counter(after)
     return all(min(b[k], a[k]) <= n[k] <= max(b[k], a[k]) for k in {*b, *n, *a})
 
 
-def canonical(contents: Iterable[str], reads: str = "pile") -> Contents:
+def canonical_contents(contents: Iterable[str], reads: str = "pile") -> Contents:
     """Loose pieces of a cluster sorted behind its tile or card; piles as they are."""
     contents = tuple(contents)
     if reads != "cluster" or len(contents) < 2:

@@ -37,7 +37,7 @@ class Part(NamedTuple):
     most: float = inf
 
 
-def one(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] = str) -> Part:
+def one_word(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] = str) -> Part:
     """One word for one field; write: the field's value as a word."""
     return Part(
         (name,),
@@ -48,7 +48,7 @@ def one(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] 
     )
 
 
-def several(
+def several_words(
     name: str, read: Callable[[list[str], Any], Any], write: Callable[[Any], str], least: int = 0
 ) -> Part:
     """All words that are left for one field; write: the field's value as words."""

@@ -28,7 +28,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 @cache
-def rules(game: str, language: str = "en") -> dict[str, Rule]:
+def load_rules(game: str, language: str = "en") -> dict[str, Rule]:
     """number -> Rule, in the ledger's order; in English what has no words in that language (two
     letters).
 
@@ -69,7 +69,7 @@ def source_text(game: str) -> str:
     return resources.files(f"engine.{game}").joinpath("rules.nl.txt").read_text(encoding="utf-8")
 
 
-def passage(game: str, place: str) -> str:
+def rules_passage(game: str, place: str) -> str:
     """What the rules' text (Dutch) says under the heading that is most like `place`, with that
     heading; "" where none is like it."""
     lines = source_text(game).splitlines()
@@ -110,9 +110,9 @@ def _bare(text: str) -> str:
     return re.sub(r"[\s\d:.*-]+$", "", text).strip()
 
 
-def uncovered(game: str, texts: Iterable[str]) -> list[str]:
+def uncovered_rules(game: str, texts: Iterable[str]) -> list[str]:
     """The numbers of the ledger that none of `texts` (test files, scripts) names."""
     named: set[str] = set()
     for text in texts:
         named.update(re.findall(r"(?<![A-Za-z])([A-Z]\d+)(?!\d)", text))
-    return [n for n in rules(game) if n not in named]
+    return [n for n in load_rules(game) if n not in named]

@@ -43,7 +43,7 @@ class Result(msgspec.Struct):
     start: State
 
 
-def lines(text: str) -> list[tuple[int, str]]:
+def script_lines(text: str) -> list[tuple[int, str]]:
     """(number, line without comment and outer space) of every line that says something."""
     out = []
     # some editors begin a file with a mark
@@ -85,14 +85,14 @@ class Script(msgspec.Struct):
             ) from None
 
 
-def parse(text: str) -> Script:
+def parse_script(text: str) -> Script:
     """Raises BadScript for a script whose lines are not in order."""
     name: str | None = None
     seats: tuple[str, ...] = ()
     setup: list[Statement] = []
     body: list[tuple[int, str]] = []
     game_line = seats_line = 1
-    for n, line in lines(text):
+    for n, line in script_lines(text):
         words = tuple(line.split())
         if line.startswith("?") or _ACTION.match(line):
             body.append((n, line))
@@ -119,18 +119,18 @@ def parse(text: str) -> Script:
     return Script(name, seats, tuple(setup), tuple(body), game_line, seats_line)
 
 
-def run(
+def run_script(
     text: str, plan: Plan | None = None, on_action: Callable[[Action, State], None] | None = None
 ) -> Result:
     """Plays the script. Raises BadScript; what fails on the way is in `faults` (an illegal action
     is left out)."""
-    script = parse(text)
+    script = parse_script(text)
     state = start = script.start(plan)
     result = Result(state, [], [], 0, start)
     for n, line in script.body:
         if line.startswith("?"):
             result.expectations += 1
-            fault = expect(state, n, line[1:].split())
+            fault = check_expectation(state, n, line[1:].split())
             if fault:
                 result.faults.append(fault)
             continue
@@ -194,7 +194,7 @@ def _action(
     return (state, action, []) if then.check(again) else (then, again, passed)
 
 
-def expect(state: State, n: int, words: list[str]) -> Fault | None:
+def check_expectation(state: State, n: int, words: list[str]) -> Fault | None:
     """What an expectation's words (without the `?`) come to; None: they hold, of the state as it is
     said or with what goes without saying. Raises BadScript, naming line n."""
     if not words:
@@ -203,7 +203,7 @@ def expect(state: State, n: int, words: list[str]) -> Fault | None:
     if (
         fault
         and words[0] not in ("can", "cannot", "todo")
-        and any(expect(s, n, words) is None for s in state.readings)
+        and any(check_expectation(s, n, words) is None for s in state.readings)
     ):
         return None
     return fault

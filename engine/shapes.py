@@ -11,10 +11,14 @@ Prim = dict[str, Any]
 Size = float | tuple[float, float]
 
 
-def footprint(size: Size) -> list[list[float]]:
+def footprint_outline(size: Size) -> list[list[float]]:
     """The outline of a piece of that size around (0, 0): a rectangle, or a disc as 32 points."""
-    width, depth = pair(size)
-    return rect((width, depth)) if is_pair(size) else oval((0.0, 0.0), width / 2, depth / 2)
+    width, depth = size_pair(size)
+    return (
+        rect_points((width, depth))
+        if is_pair(size)
+        else oval_points((0.0, 0.0), width / 2, depth / 2)
+    )
 
 
 def is_pair(size: Any) -> TypeGuard[Sequence[float]]:
@@ -22,22 +26,22 @@ def is_pair(size: Any) -> TypeGuard[Sequence[float]]:
     return isinstance(size, Sequence)
 
 
-def pair(size: Size) -> tuple[float, float]:
+def size_pair(size: Size) -> tuple[float, float]:
     """(width, depth) in mm of a size, which may be a diameter."""
     if isinstance(size, (int, float)):
         return float(size), float(size)
     return float(size[0]), float(size[1])
 
 
-def factors(made_for: Size | None, size: Size | None) -> tuple[float, float]:
+def stretch_factors(made_for: Size | None, size: Size | None) -> tuple[float, float]:
     """By how much a drawing made for one size is stretched for another, across and down."""
     if made_for is None or size is None:
         return 1.0, 1.0
-    (w0, h0), (w1, h1) = pair(made_for), pair(size)
+    (w0, h0), (w1, h1) = size_pair(made_for), size_pair(size)
     return w1 / w0, h1 / h0
 
 
-def centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
+def area_centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
     """The middle of an outline's area."""
     twice = x = y = 0.0
     for (x0, y0), (x1, y1) in zip(outline, (*outline[1:], outline[0])):
@@ -46,7 +50,7 @@ def centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
     return (x / (3 * twice), y / (3 * twice)) if twice else (outline[0][0], outline[0][1])
 
 
-def oval(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[float]]:
+def oval_points(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[float]]:
     """n points of an ellipse around `at`, mm."""
     return [
         [at[0] + rx * math.cos(2 * math.pi * i / n), at[1] + ry * math.sin(2 * math.pi * i / n)]
@@ -54,7 +58,7 @@ def oval(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[fl
     ]
 
 
-def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
+def rect_points(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
     """A rectangle's corners around (0, 0), mm; round_: the radius of its corners."""
     x, y, r = size[0] / 2, size[1] / 2, round_
     if not r:
@@ -67,7 +71,7 @@ def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
     ]
 
 
-def arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+def arc_points(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     """Points of an arc [radius, from, to], mm and degrees."""
     r, a, b = spec
     n = max(3, round(abs(b - a) / 12))
@@ -80,7 +84,7 @@ def arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     ]
 
 
-def wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+def wave_points(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     """Points of a wave [length, height, periods], mm."""
     length, height, periods = spec
     n = max(4, round(8 * periods))
@@ -90,7 +94,7 @@ def wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     ]
 
 
-def star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+def star_points(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     """Points of a star [points, outer, inner], mm."""
     n, outer, inner = round(spec[0]), spec[1], spec[2]
     return [
@@ -101,17 +105,19 @@ def star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
 
 
 SHAPES: dict[str, tuple[Callable[..., list[list[float]]], bool]] = {
-    "rect": (rect, True),
-    "ellipse": (lambda v, _: oval((0.0, 0.0), *v), True),
+    "rect": (rect_points, True),
+    "ellipse": (lambda v, _: oval_points((0.0, 0.0), *v), True),
     "polygon": (lambda v, _: v, True),
-    "star": (star, True),
+    "star": (star_points, True),
     "line": (lambda v, _: v, False),
-    "arc": (arc, False),
-    "wave": (wave, False),
+    "arc": (arc_points, False),
+    "wave": (wave_points, False),
 }
 
 
-def grown(outline: Sequence[Sequence[float]], box: Sequence[float], by: float) -> list[list[float]]:
+def grown_outline(
+    outline: Sequence[Sequence[float]], box: Sequence[float], by: float
+) -> list[list[float]]:
     """The outline around the middle of its box (x, y, width, height), each side `by` mm further
     out."""
     mx, my, w, h = box
@@ -133,12 +139,12 @@ def _mapped(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
     return out
 
 
-def moved(prim: Prim, dx: float, dy: float) -> Prim:
+def moved_prim(prim: Prim, dx: float, dy: float) -> Prim:
     """A primitive shifted by (dx, dy) mm."""
     return _mapped(prim, lambda p: [p[0] + dx, p[1] + dy], 1.0) if dx or dy else prim
 
 
-def turned(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
+def turned_prims(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
     """Turned clockwise about (0, 0) and made larger or smaller."""
     if not degrees and scale == 1:
         return prims
@@ -149,9 +155,9 @@ def turned(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
     ]
 
 
-def resized(prims: list[Prim], made_for: Size | None, size: Size | None) -> list[Prim]:
+def resized_prims(prims: list[Prim], made_for: Size | None, size: Size | None) -> list[Prim]:
     """Drawings made for one size, drawn in another."""
-    fx, fy = factors(made_for, size)
+    fx, fy = stretch_factors(made_for, size)
     if fx == fy == 1:
         return prims
     return [_mapped(p, lambda q: [q[0] * fx, q[1] * fy], math.sqrt(fx * fy)) for p in prims]

@@ -46,15 +46,19 @@ def say(template: str, **args: Any) -> Text:
     return Text(template, args)
 
 
-def pack(value: Any) -> Any:
+def pack_text(value: Any) -> Any:
     """`value` as plain data for JSON: a Text becomes `{"t": template, "a": {...}}` (just `{"t":
     ...}` without arguments)."""
     if isinstance(value, Text):
-        return {"t": value.template, "a": pack(value.args)} if value.args else {"t": value.template}
+        return (
+            {"t": value.template, "a": pack_text(value.args)}
+            if value.args
+            else {"t": value.template}
+        )
     if isinstance(value, dict):
-        return {str(k): pack(v) for k, v in value.items()}
+        return {str(k): pack_text(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [pack(v) for v in value]
+        return [pack_text(v) for v in value]
     if isinstance(value, msgspec.Struct):
-        return {k: pack(getattr(value, k)) for k in value.__struct_fields__}
+        return {k: pack_text(getattr(value, k)) for k in value.__struct_fields__}
     return value

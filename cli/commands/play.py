@@ -26,7 +26,7 @@ def command(files: tuple[str, ...], show: bool) -> int:
                 click.echo(f"{action}    {scores_line(state.scores())}")
 
         try:
-            result = script.run(read_text(name), on_action=done)
+            result = script.run_script(read_text(name), on_action=done)
         except script.BadScript as e:
             at, _, why = str(e).partition(": ")
             click.echo(f"nilometer: {name}:{at.removeprefix('line ')}: {why}", err=True)

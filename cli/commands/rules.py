@@ -38,28 +38,27 @@ def command(game: str | None, number: str | None, coverage: bool, source: bool) 
     if coverage:
         missing = 0
         for name in names:
-            numbers = rules.uncovered(name, tested_texts(name))
+            numbers = rules.uncovered_rules(name, tested_texts(name))
             missing += len(numbers)
             for n in numbers:
-                click.echo(f"{name} {n} {rules.rules(name)[n].text}")
+                click.echo(f"{name} {n} {rules.load_rules(name)[n].text}")
         return 1 if missing else 0
     if not game:
         for name in names:
-            click.echo(
-                f"{name}: {engine.game(name).title}, {len(rules.rules(name))} numbered statements"
-            )
+            numbered = len(rules.load_rules(name))
+            click.echo(f"{name}: {engine.game(name).title}, {numbered} numbered statements")
         return 0
     if source:
         click.echo(rules.source_text(game))
         return 0
     if number:
-        rule = rules.rules(game).get(number.upper())
+        rule = rules.load_rules(game).get(number.upper())
         if rule is None:
             raise Fault(f"{game} has no rule {number} (they go from {' to '.join(_ends_of(game))})")
         click.echo(f"{rule.number} [{rule.heading}] {_with_place(rule)}")
         return 0
     heading = ""
-    for rule in rules.rules(game).values():
+    for rule in rules.load_rules(game).values():
         if rule.heading != heading:
             heading = rule.heading
             click.echo(f"\n{heading}")
@@ -72,5 +71,5 @@ def _with_place(rule: rules.Rule) -> str:
 
 
 def _ends_of(game: str) -> tuple[str, str]:
-    numbers = list(rules.rules(game))
+    numbers = list(rules.load_rules(game))
     return numbers[0], numbers[-1]

@@ -29,7 +29,7 @@ def declared_acts(path: str | None) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     if path is None:
         return out
-    for n, line in script.lines(read_text(path)):
+    for n, line in script.script_lines(read_text(path)):
         m = re.match(r"^(\S+)\s+(\S+:.*)$", line)
         if not m:
             raise Fault(f"{path}:{n}: not a declared act (`03 lion: commit 2`): {line}")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from companion.explain.hypothesis import Difference
 from engine import Action, State
-from engine.layout import Contents, between
+from engine.layout import Contents, lies_between
 from engine.plan import Plan
 
 MOST = 1500  # legal actions tried; more are not looked through
@@ -43,7 +43,7 @@ def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> b
         ends.append({**before, **by_hand})
     now = {**before, **{s: seen for s, (_, seen) in diff.items()}}
     return any(
-        all(between(before[s], c, end[s]) for s, c in now.items())
+        all(lies_between(before[s], c, end[s]) for s, c in now.items())
         and _in_hand(before, now, end, plan)
         for end in ends
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from engine import Action, Proposal, State, Step, Violation
-from engine.layout import Contents, Layout, between
+from engine.layout import Contents, Layout, lies_between
 from vision.evidence.site_evidence import Evidence, SiteEvidence
 
 # What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
@@ -279,7 +279,7 @@ def _score_of(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Con
         if score > best[0]:
             best = (score, contents)
     if seen is not None and seen != want and -BY_ITSELF_PART > best[0]:
-        prices = [p for o, p in options.items() if between(o, seen, want)]
+        prices = [p for o, p in options.items() if lies_between(o, seen, want)]
         price = max(BY_ITSELF_PART, min(prices)) if prices else WRONG
         if -price > best[0]:
             best = (-price, seen)

@@ -18,7 +18,7 @@ import numpy as np
 import engine
 from engine import art as drawings
 from engine.layout import lies_first
-from engine.text import Text, pack
+from engine.text import Text, pack_text
 from vision.plan import Plan, Site, load_plan
 
 READABLE = 0.042  # of the board's longer side: about 15 px between pieces on a narrow phone
@@ -52,9 +52,9 @@ def board_drawing(game: str, plan: Plan) -> dict[str, Any]:
     """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}, "faces": {kind:
     {...}}}`, all in mm; faces: what lies on no site but is asked about."""
     try:
-        art = drawings.load(game)
+        art = drawings.load_art(game)
     except drawings.BadArt:
-        art = drawings.plain()
+        art = drawings.plain_art()
     name, whose = _of_kinds(game)
     return {
         "game": game,
@@ -64,7 +64,7 @@ def board_drawing(game: str, plan: Plan) -> dict[str, Any]:
         "pieces": {
             p.kind: {
                 "shapes": [drawn_shape(q) for q in _piece_shapes(art, plan, p.kind)],
-                "name": pack(name(p.kind)),
+                "name": pack_text(name(p.kind)),
                 "size": _rounded_values(p.footprint),
                 "disc": p.disc,
                 "spans": list(p.spans) if p.spans else None,

@@ -19,7 +19,8 @@ from typing import Any
 import segno
 
 from companion.printing.pdf import MM, Page, Pdf, text_width
-from engine.art import Art, footprint
+from engine.art import Art
+from engine.shapes import footprint_outline
 from hardware import props
 from hardware.scene import CARD, CARD_GAP
 from vision.plan import Plan
@@ -86,7 +87,7 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
     for number, name in enumerate(CORNERS):
         x, y = (45 + 78 * (number in (1, 2)), 102 + 68 * (number in (2, 3)))
         page.draw(props.marker_card(number, CARD, CARD_GAP), x, y)
-        page.draw([_outline_shape(footprint((side, side)))], x, y)
+        page.draw([_outline_shape(footprint_outline((side, side)))], x, y)
         sx, sy = (1 if number in (0, 3) else -1), (1 if number in (0, 1) else -1)
         at = [sx * side / 2, sy * side / 2]
         page.draw(
@@ -305,7 +306,7 @@ def _add_pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, 
             (front, back, count)
         )
     for (size, two_sided, height), members in groups.items():
-        outline = footprint(size)
+        outline = footprint_outline(size)
         w, h = (max(p[i] for p in outline) * 2 for i in (0, 1))
         cell = (2 * w if two_sided else w), h
         names = members[0][0] if len(members) == 1 else f"{members[0][0]} to {members[-1][0]}"

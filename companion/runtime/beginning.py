@@ -30,10 +30,10 @@ def scripted_state(path: str | Path, specimen: Specimen) -> State:
     expectation of it does not hold."""
     game, text = engine.game(specimen.game), read_text(path)
     try:
-        wanted = script.parse(text).game
+        wanted = script.parse_script(text).game
         if wanted != game.name:
             raise Fault(f"{path}: a script of {wanted}, but the copy is of {game.name}")
-        result = script.run(text, specimen.rules_plan)
+        result = script.run_script(text, specimen.rules_plan)
     except (script.BadScript, BadPlan) as e:
         raise Fault(f"{path}: {e}") from None
     if result.faults:

@@ -30,7 +30,7 @@ from companion.runtime.copies import read_name
 from companion.runtime.lens import Fixed, Lens, keep_focus
 from companion.setup.sampler_layouts import one_more_layout, sampler_layouts
 from engine import BadText, Statement, Text, say
-from engine.text import pack
+from engine.text import pack_text
 from vision.plan import BadPlan, load_plan
 from vision.storage.photo_file import BadPhoto
 
@@ -400,7 +400,7 @@ class Setup:
                 "copies": self.copies(),
                 "begun": self.begun(),
                 "copy": self.copy,
-                "framing": pack(self.framing),
+                "framing": pack_text(self.framing),
                 "session": None
                 if session is None
                 else {
@@ -408,7 +408,7 @@ class Setup:
                     "markers": session.markers,
                     "next": session.next,
                     "corners": session.corners,
-                    "steps": [pack(s) for s in session.steps],
+                    "steps": [pack_text(s) for s in session.steps],
                 },
                 "progress": self.progress,
                 "since": round(time.monotonic() - self._began),
@@ -420,8 +420,8 @@ class Setup:
                     "photos": report.photos,
                     "seconds": round(report.seconds),
                     "error_px": round(max(report.error_px, default=0), 1),
-                    "advice": pack([self._in_words(text) for text in report.advice]),
-                    "summary": pack(report.summary),
+                    "advice": pack_text([self._in_words(text) for text in report.advice]),
+                    "summary": pack_text(report.summary),
                     "pictures": report.page is not None,
                     "more": report.more,
                 },
@@ -451,7 +451,7 @@ class Setup:
         return {
             "version": self.version,
             "game": self._plays,
-            "title": pack(say("Set up the table")),
+            "title": pack_text(say("Set up the table")),
             "seats": [],
             "settings": {},
             "moves": [],
@@ -576,15 +576,15 @@ def _read_game(path: Path, changed: int) -> str | None:
 def _game_of(game: engine.Game) -> dict[str, Any]:
     return {
         "name": game.name,
-        "title": pack(game.title),
+        "title": pack_text(game.title),
         "players": list(game.players),
-        "seats": [{"id": s.id, "name": pack(s.name), "colour": s.colour} for s in game.seats],
+        "seats": [{"id": s.id, "name": pack_text(s.name), "colour": s.colour} for s in game.seats],
         "options": [
             {
                 "name": o.name,
-                "text": pack(o.text),
+                "text": pack_text(o.text),
                 "values": list(o.values),
-                "texts": [pack(t) for t in o.value_texts] or list(o.values),
+                "texts": [pack_text(t) for t in o.value_texts] or list(o.values),
             }
             for o in game.options
         ],

@@ -14,7 +14,7 @@ import cv2
 from companion.simulate.editions import art_edition as other_edition
 from companion.simulate.samples import Layout, full_samplers, random_layout
 from companion.simulate.tabletop import Tabletop
-from engine.art import Art, BadArt, load, plain
+from engine.art import Art, BadArt, load_art, plain_art
 from hardware.film import Film, through_jpeg
 from hardware.scene import Light, View, look_down
 from vision.plan import Plan, load_plan
@@ -93,9 +93,9 @@ class Conditions:
 def art_for(plan: Plan) -> Art:
     """The drawings of the plan's game; letters and colours for a plan without an engine."""
     try:
-        return load(plan.game)
+        return load_art(plan.game)
     except BadArt:
-        return plain()
+        return plain_art()
 
 
 def make_copy(

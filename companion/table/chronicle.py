@@ -8,7 +8,7 @@ from typing import Any
 from companion.table.pause import LONG
 from companion.table.snapshot import packed_doing
 from companion.table.table import Table
-from engine.text import pack
+from engine.text import pack_text
 
 GAINS = 3  # greatest gains told
 
@@ -56,7 +56,7 @@ def game_chronicle(table: Table) -> dict[str, Any]:
         "edits": sum(e.kind == "edit" for e in events),
         "seats": list(seats.values()),
         "gains": gains[:GAINS],
-        "tables": pack(table.game.chronicle(lines[0].state, doings)),
+        "tables": pack_text(table.game.chronicle(lines[0].state, doings)),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import engine
 from companion.table.journal import BadJournal, Journal, fold_events
 from companion.table.snapshot import result_json
-from engine.text import pack
+from engine.text import pack_text
 
 MOST = 500  # journals looked at, the newest first
 
@@ -98,13 +98,13 @@ def _read_game(path: Path) -> dict[str, Any] | None:
             return None
         data = json.loads(head)
         game = engine.game(data["game"])
-        names = {s.id: pack(s.name) for s in game.seats}
+        names = {s.id: pack_text(s.name) for s in game.seats}
         return {
             **data,
             "file": path.name,
             "began": span[0],
             "ended": span[1],
-            "title": pack(game.title),
+            "title": pack_text(game.title),
             "seats": [{"id": s, "name": names[s]} for s in data["seats"]],
             "points": {s: game.worth(data["scores"].get(s)) for s in data["seats"]},
         }

@@ -10,7 +10,7 @@ from companion.explain.verdict import ILLEGAL, Question, Verdict
 from companion.table.journal import Journal, Line
 from companion.table.pause import Pause
 from engine import Game, State, Text
-from engine.text import pack
+from engine.text import pack_text
 
 
 class Published(Protocol):
@@ -53,33 +53,34 @@ def table_snapshot(table: Published) -> dict[str, Any]:
     return {
         "version": table.version,
         "game": state.game,
-        "title": pack(table.game.title),
+        "title": pack_text(table.game.title),
         "seats": [
-            {"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats
+            {"id": s, "name": pack_text(seats[s].name), "colour": seats[s].colour}
+            for s in state.seats
         ],
         "layout": {s: list(c) for s, c in state.layout().items()},
         "turn": state.turn,
         "actors": list(state.actors),
         "scores": state.scores(),
         "standing": state.standing(),
-        "view": pack(state.view()),
+        "view": pack_text(state.view()),
         "settings": dict(table.settings),
-        "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)}
+        "outcome": {"winners": list(outcome.winners), "reason": pack_text(outcome.reason)}
         if outcome
         else None,
         "verdict": {
             "verdict": verdict.verdict,
             "actions": [str(a) for a in verdict.news],
             "certain": verdict.certain,
-            "text": pack(verdict.text),
-            "back": [pack(t) for t in verdict.back],
-            "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
-            "todo": [pack(t) for t in verdict.todo],
+            "text": pack_text(verdict.text),
+            "back": [pack_text(t) for t in verdict.back],
+            "violations": [{"rule": v.rule, "text": pack_text(v.text)} for v in verdict.violations],
+            "todo": [pack_text(t) for t in verdict.todo],
             "sites": _concerned_sites(table),
             "wrong": {s: list(c) for s, c in verdict.wrong.items()},
         },
         "question": _question_data(table),
-        "decision": pack(state.decision()),
+        "decision": pack_text(state.decision()),
         "moves": [
             _move_data(table, line, line.event in pictured) for line in table.lines if line.action
         ],
@@ -92,9 +93,9 @@ def table_snapshot(table: Published) -> dict[str, Any]:
         "opening": table.lines[0].state.scores(),
         "opening_standing": table.lines[0].state.standing(),
         "pause": _pause_data(table),
-        "trouble": pack(table.trouble),
+        "trouble": pack_text(table.trouble),
         "camera": dict(table.camera),
-        "machine": [pack(t) for t in table.machine],
+        "machine": [pack_text(t) for t in table.machine],
     }
 
 
@@ -118,7 +119,7 @@ def _move_data(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
 
 def packed_doing(state: State) -> list[Any]:
     """What hands did in the action that led to a state, sentence by sentence, packed"""
-    return [pack(step.text) for step in state.steps if step.by_hand]
+    return [pack_text(step.text) for step in state.steps if step.by_hand]
 
 
 def _line_data(line: Line) -> dict[str, Any]:
@@ -139,9 +140,9 @@ def _question_data(table: Published) -> dict[str, Any] | None:
     return {
         "id": table.question_id,
         "seat": q.seat or _concerned_seat(table),
-        "text": pack(q.text),
+        "text": pack_text(q.text),
         "sites": list(q.sites),
-        "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers],
+        "answers": [{"text": pack_text(a.text), "picture": a.picture} for a in q.answers],
     }
 
 
@@ -181,7 +182,7 @@ def result_json(state: State, moves: int, names: Mapping[str, str]) -> str:
                 "seats": list(state.seats),
                 "scores": state.scores(),
                 "winners": list(outcome.winners),
-                "reason": pack(outcome.reason),
+                "reason": pack_text(outcome.reason),
                 "moves": moves,
                 "names": dict(names),
             }

@@ -16,7 +16,7 @@ from companion_web.context import acting_for, seated_viewer, web
 from companion_web.errors import Problem
 from companion_web.http import answer_after, number_in, result_of, text_in
 from engine import Action
-from engine.text import Text, pack, say
+from engine.text import Text, pack_text, say
 
 bp = Blueprint("actions", __name__, url_prefix="/api")
 LONGEST = 400  # characters of a declared act
@@ -118,7 +118,7 @@ def instead() -> Response:
     was = result_of(lambda: table.state.parse(told["text"]))
     if asks := {other for a in (action, was) if (other := a.asks()) is not None} - set(who.seats):
         words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [
-            pack(say("{actions}", actions=str(action)))
+            pack_text(say("{actions}", actions=str(action)))
         ]
         return _offered(
             who,
@@ -192,7 +192,7 @@ def _with_consent(
         raise Problem(403, "others did that: the host can take it back")
     last = table.lines[-1].event
     return _offered(
-        who, who.seats[0], asks, text, [pack(words)], lambda: table.lines[-1].event == last, do
+        who, who.seats[0], asks, text, [pack_text(words)], lambda: table.lines[-1].event == last, do
     )
 
 
@@ -213,7 +213,7 @@ def _offered(
 
 def _words(actions: Sequence[Action]) -> list[Any]:
     return [
-        pack(
+        pack_text(
             sentence_of(web().table.state, actions)
             or say("{actions}", actions="; ".join(map(str, actions)))
         )

@@ -24,7 +24,7 @@ from companion_web.http import answer_after, download, json_body, page_shell, re
 from companion_web.kept import kept_page
 from engine import BadText
 from engine.layout import same_contents
-from engine.script import BadScript, parse
+from engine.script import BadScript, parse_script
 
 bp = Blueprint("record", __name__)
 MOST_PIECES = 60  # on one site; the fullest boat holds fewer
@@ -187,7 +187,7 @@ def edit() -> Response:
     try:
         # The engines' own set-up text says everything about a state, and its last word on a site
         # holds.
-        state = parse(
+        state = parse_script(
             f"{table.state.to_text().rstrip()}\nlayout {site} {' '.join(contents)}\n"
         ).start(table.plan)
     except (BadScript, BadText) as e:

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 import engine
 from companion_web.context import viewer, web
 from companion_web.errors import Problem
-from engine.rules import Rule, passage, rules
+from engine.rules import Rule, load_rules, rules_passage
 
 bp = Blueprint("table", __name__, url_prefix="/api")
 
@@ -47,7 +47,7 @@ def one_rule(game: str, number: str) -> Response:
     found = _rules(game).get(number)
     if found is None:
         raise Problem(404, "there is no rule {number}", number=number[:20])
-    source = [text for place in found.places if (text := passage(game, place))]
+    source = [text for place in found.places if (text := rules_passage(game, place))]
     response = jsonify({**_rule(found), "source": source})
     response.headers["Cache-Control"] = "max-age=3600"
     return response
@@ -57,7 +57,7 @@ def _rules(game: str) -> dict[str, Rule]:
     if game not in engine.games() and game != web().snapshot.get("game"):
         raise Problem(404, "there is no game called {game}", game=game[:40])
     try:
-        return rules(game, request.args.get("language", "en"))
+        return load_rules(game, request.args.get("language", "en"))
     except (ModuleNotFoundError, FileNotFoundError):
         raise Problem(404, "there is no game called {game}", game=game[:40]) from None
 

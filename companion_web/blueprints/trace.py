@@ -15,7 +15,7 @@ from calibration.trace import BadTracing, Tracing
 from companion_web import catalogue
 from companion_web.desk import Desk, write_file
 from companion_web.errors import Problem
-from engine.text import pack
+from engine.text import pack_text
 from engine.tracing import PlanFault
 
 
@@ -51,7 +51,7 @@ def trace_blueprint(
         desk = desk_now()
         return jsonify(
             {
-                "form": pack(desk.form),
+                "form": pack_text(desk.form),
                 "photo": [desk.image.shape[1], desk.image.shape[0]],
                 "file": desk.out.name,
                 **_answer(desk, *desk.looked_at(desk.traced)),
@@ -101,7 +101,7 @@ def _answer(
     """borders: who touches whom; asked: the questions that concern each site."""
     return {
         "drawing": msgspec.to_builtins(full),
-        "faults": pack(faults),
+        "faults": pack_text(faults),
         "borders": {s["id"]: s["borders"] for s in plan["site"] if "borders" in s},
         "asked": {
             s.id: [c.name for c in desk.form.choices if trace.asks_site(desk.form, c, s)]

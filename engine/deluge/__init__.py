@@ -39,7 +39,7 @@ class Deluge(Game[DelugeState]):
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
     ) -> DelugeState:
-        return setup.setup(seats, statements, plan or self.plan())
+        return setup.set_up(seats, statements, plan or self.plan())
 
     def new(
         self,
@@ -47,15 +47,15 @@ class Deluge(Game[DelugeState]):
         options: Mapping[str, str] | None = None,
         plan: Plan | None = None,
     ) -> DelugeState:
-        return setup.setup(seats, (), plan or self.plan())
+        return setup.set_up(seats, (), plan or self.plan())
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> DelugeState:
-        return setup.load(data, plan or self.plan())
+        return setup.load_state(data, plan or self.plan())
 
     def chronicle(
         self, start: DelugeState, played: Sequence[tuple[Action, DelugeState]]
     ) -> list[dict[str, Any]]:
-        return losses.heaviest(start, played)
+        return losses.heaviest_losses(start, played)
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)

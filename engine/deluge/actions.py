@@ -8,7 +8,7 @@ from typing import NamedTuple
 from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.deluge.world import Map
 from engine.game import Action, BadText
-from engine.notation import Notation, Part, Syntax, UsageError, one
+from engine.notation import Notation, Part, Syntax, UsageError, one_word
 from engine.text import whole_number
 
 Goods = tuple[tuple[str, int], ...]  # (good, number) in the order of GOODS
@@ -106,7 +106,7 @@ def goods_of(words: Sequence[str]) -> Goods:
     return tuple((g, out[g]) for g in GOODS if out.get(g))
 
 
-def bill(goods: Goods) -> str:
+def bill_words(goods: Goods) -> str:
     """Goods as scripts write them: "wood 2 fish 1"."""
     return " ".join(f"{g} {n}" for g, n in goods)
 
@@ -229,7 +229,7 @@ class Harvest(Action, frozen=True):
     def harvested(self) -> str:
         """What is taken, as people write it: "wood 2 gold 1"."""
         at = f" at {' '.join(s.rpartition('.')[2] for s in self.spots)}" if self.spots else ""
-        return f"{self.cell} {bill(self.goods)}{at}"
+        return f"{self.cell} {bill_words(self.goods)}{at}"
 
     syntax = Syntax(
         "harvest",
@@ -261,7 +261,7 @@ class Trade(Action, frozen=True):
 
     def bargain(self) -> str:
         """Both sides of the trade, as people write them."""
-        return f"{self.giver} {bill(self.gives)} for {self.taker} {bill(self.takes)}"
+        return f"{self.giver} {bill_words(self.gives)} for {self.taker} {bill_words(self.takes)}"
 
     syntax = Syntax(
         "trade", Part(("giver", "gives", "taker", "takes"), _bargain, bargain), usage=""
@@ -280,7 +280,7 @@ class Build(Action, frozen=True):
 
     def building(self) -> str:
         """What is built, where, and what is paid, as people write it."""
-        return f"{self.what} {self.cell}" + (f" pay {bill(self.pay)}" if self.pay else "")
+        return f"{self.what} {self.cell}" + (f" pay {bill_words(self.pay)}" if self.pay else "")
 
     syntax = Syntax("build", Part(("what", "cell", "pay"), _building, building, 2), usage=BUILD)
 
@@ -291,7 +291,9 @@ class Agree(Action, frozen=True):
     guest: str
     sea: str
 
-    syntax = Syntax("agree", one("guest", known_seat), one("sea", known_cell), usage=AGREE)
+    syntax = Syntax(
+        "agree", one_word("guest", known_seat), one_word("sea", known_cell), usage=AGREE
+    )
 
 
 class Done(Action, frozen=True):
@@ -303,7 +305,7 @@ class Done(Action, frozen=True):
 NOTATION = Notation[Action]((Move, Sail, Ferry, Harvest, Trade, Build, Flee, Agree, Done))
 
 
-def parse(text: str, world: Map) -> Action:
+def parse_action(text: str, world: Map) -> Action:
     """Raises BadText for what is no action at all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip(), rest.split()

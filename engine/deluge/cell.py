@@ -42,7 +42,7 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
         nobody."""
         if self.taken or self.flooded:
             return None
-        return sole(self.soldiers if any(self.soldiers) else self.people)
+        return sole_colour(self.soldiers if any(self.soldiers) else self.people)
 
     def slaves(self) -> Four:
         """People of other colours than the soldiers that hold the cell"""
@@ -95,7 +95,7 @@ def _contents(cell: Cell) -> Contents:
     return tuple(out + ["fanatic"] * cell.fanatics + ["mine"] * cell.mines)
 
 
-def sole(four: Four) -> int | None:
+def sole_colour(four: Four) -> int | None:
     """The index of the only colour that has any; None: nobody has, or several have."""
     return four.index(sum(four)) if four.count(0) == 3 else None
 
@@ -105,14 +105,14 @@ def _four(numbers: Sequence[int]) -> Four:
     return a, b, c, d
 
 
-def add(four: Four, index: int, n: int) -> Four:
+def add_pawns(four: Four, index: int, n: int) -> Four:
     """The four numbers with n more of one colour."""
     out = list(four)
     out[index] += n
     return _four(out)
 
 
-def fight(four: Four) -> Four:
+def fight_out(four: Four) -> Four:
     """One for one until at most one colour is left (D17, D20, D22); equal numbers all vanish
     (D21)."""
     out = list(four)

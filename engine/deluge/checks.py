@@ -43,7 +43,7 @@ class Faults(list):
             self.append(fault)
 
 
-def check(state: Position, action: Action) -> list[Violation]:
+def check_action(state: Position, action: Action) -> list[Violation]:
     """Every rule the action breaks, [] when legal."""
     out = Faults()
     sort = type(action)
@@ -183,7 +183,7 @@ def _ferry(state: Position, a: act.Ferry, out: Faults) -> None:
             out.add("D11", "{cell} is no sea", cell=sea)
         elif not any(state.cell(sea).ships):
             out.add("D11", "no ship stands on {cell}", cell=sea)
-        elif not willing(state, i, sea):
+        elif not ferries_colour(state, i, sea):
             if state.cell(sea).ships[i]:
                 out.add("D12", "the ship on {cell} has moved already", cell=sea)
             else:
@@ -193,7 +193,7 @@ def _ferry(state: Position, a: act.Ferry, out: Faults) -> None:
         out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
 
 
-def willing(state: Position, colour: int, sea: str) -> bool:
+def ferries_colour(state: Position, colour: int, sea: str) -> bool:
     """Whether a ship on that sea cell ferries this colour's pawns: an own one that has not moved,
     or another's that agreed."""
     if state.unmoved(sea, colour)[2] > 0:

@@ -4,13 +4,13 @@ stands in its way."""
 from __future__ import annotations
 
 from engine.deluge import cycle
-from engine.deluge.legal import refuges
+from engine.deluge.legal import possible_refuges
 from engine.deluge.position import OVER, Position
-from engine.deluge.words import COLOURS, RISES, pieces, seat_name
+from engine.deluge.words import COLOURS, RISES, pieces_words, seat_name
 from engine.text import Text, say
 
 
-def coming(state: Position) -> list[Text]:
+def coming_events(state: Position) -> list[Text]:
     """What happens next by itself: cells about to be bare, births, water."""
     if state.phase == OVER:
         return []
@@ -56,7 +56,7 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
     cell, out = state.cell(name), []
     slaves = cell.slaves()
     for i, colour in enumerate(COLOURS):
-        goes = refuges(state, i, name)
+        goes = possible_refuges(state, i, name)
         free = cell.people[i] - slaves[i]
         for kind, n, targets in (
             (f"people:{colour}", free, [t for t, people in goes.items() if people]),
@@ -66,7 +66,7 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
                 out.append(
                     say(
                         "{pieces} on {cell} could flee to {cells}",
-                        pieces=pieces([(kind, n)]),
+                        pieces=pieces_words([(kind, n)]),
                         cell=name,
                         cells=", ".join(targets) or say("nowhere"),
                     )
@@ -75,7 +75,7 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
             out.append(
                 say(
                     "{pieces} on {cell} are slaves: they flee with soldiers only",
-                    pieces=pieces([(f"people:{colour}", slaves[i])]),
+                    pieces=pieces_words([(f"people:{colour}", slaves[i])]),
                     cell=name,
                 )
             )
@@ -83,28 +83,28 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
         out.append(
             say(
                 "{pieces} on {cell} will drown",
-                pieces=pieces([("fanatic", cell.fanatics)]),
+                pieces=pieces_words([("fanatic", cell.fanatics)]),
                 cell=name,
             )
         )
     return out
 
 
-def births(state: Position) -> list[tuple[str, Text]]:
+def coming_births(state: Position) -> list[tuple[str, Text]]:
     """(cell, who is born there) were the round to end now"""
     after = state.copy()
-    cycle.births(after)
+    cycle.give_births(after)
     out = []
     for name in state.world.lands:
         old, new = state.cell(name), after.cell(name)
         born = [(f"people:{c}", b - a) for c, a, b in zip(COLOURS, old.people, new.people)]
         born.append(("fanatic", new.fanatics - old.fanatics))
         if any(n for _, n in born):
-            out.append((name, pieces(born)))
+            out.append((name, pieces_words(born)))
     return out
 
 
-def fleeing(state: Position) -> list[Text]:
+def who_may_flee(state: Position) -> list[Text]:
     """Who may still flee from the water."""
     return [
         say("{seat} can still flee", seat=seat_name(s))

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.deluge.cell import NONE, Four, fight
+from engine.deluge.cell import NONE, Four, fight_out
 from engine.deluge.position import Position
-from engine.deluge.words import COLOURS, pieces
+from engine.deluge.words import COLOURS, pieces_words
 from engine.text import Text, say
 
 
-def settle(new: Position, names: Iterable[str]) -> None:
+def settle_conflicts(new: Position, names: Iterable[str]) -> None:
     """Conflicts (D17 to D22) and takeovers (D32) on these cells, until nothing more happens
     there."""
     for name in names:
@@ -38,10 +38,10 @@ _CLASH = {
 
 
 def _clash(new: Position, name: str, field: str, before: Four, piece: str) -> None:
-    after = fight(before)
+    after = fight_out(before)
     new.put(name, **{field: after})
     _clamp(new, name)
-    loss = pieces([(f"{piece}:{c}", b - a) for c, b, a in zip(COLOURS, before, after)])
+    loss = pieces_words([(f"{piece}:{c}", b - a) for c, b, a in zip(COLOURS, before, after)])
     new.tell(Text(_CLASH[field].template, {"cell": name, "loss": loss}), (name,))
 
 
@@ -68,7 +68,8 @@ def take_over(new: Position, name: str) -> None:
     new.arrived.pop(name, None)
     if cell.pawns:
         new.tell(
-            say("fanatics take {cell}: take off {loss}", cell=name, loss=pieces(gone)), (name,)
+            say("fanatics take {cell}: take off {loss}", cell=name, loss=pieces_words(gone)),
+            (name,),
         )
     else:
         new.tell(say("fanatics take {cell}", cell=name), (name,))

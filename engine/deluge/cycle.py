@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from engine.deluge.cell import NONE, add
+from engine.deluge.cell import NONE, add_pawns
 from engine.deluge.conflict import take_over
-from engine.deluge.legal import refuges
+from engine.deluge.legal import possible_refuges
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, Position
-from engine.deluge.words import COLOURS, END, FORESTS, RISES, pieces, seat_name
+from engine.deluge.words import COLOURS, END, FORESTS, RISES, pieces_words, seat_name
 from engine.text import say
 
 
-def done(new: Position) -> None:
+def end_part(new: Position) -> None:
     """The active seat's part of the phase is over; after the last one the phase is."""
     seat = new.seats[new.active]
     new.tell(say("{seat} is done", seat=seat_name(seat)), by_hand=True)
@@ -50,17 +50,17 @@ def turn_idle(new: Position) -> None:
         people, idle, room = cell.people, NONE, new.fanatics_left()
         for i, n in turning.items():
             n = min(max(n, 0), room)
-            people, idle, room = add(people, i, -n), add(idle, i, n), room - n
+            people, idle, room = add_pawns(people, i, -n), add_pawns(idle, i, n), room - n
         if any(idle):
             new.idle[name] = idle
             new.put(name, people=people, fanatics=cell.fanatics + sum(idle))
-            loss = pieces((f"people:{c}", n) for c, n in zip(COLOURS, idle))
+            loss = pieces_words((f"people:{c}", n) for c, n in zip(COLOURS, idle))
             new.tell(
                 say(
                     "without work on {cell}: take off {loss}, put {pieces} there",
                     cell=name,
                     loss=loss,
-                    pieces=pieces([("fanatic", sum(idle))]),
+                    pieces=pieces_words([("fanatic", sum(idle))]),
                 ),
                 (name,),
             )
@@ -70,11 +70,11 @@ def turn_idle(new: Position) -> None:
 
 def end_of_round(new: Position) -> None:
     """Births, forests, takeovers, counter, floods; then the next round or the end."""
-    births(new)
+    give_births(new)
     grow_forests(new)
     for name in new.world.lands:
         take_over(new, name)
-    count(new)
+    count_bare_cells(new)
     new.rising = tuple(rise for mark, rise in sorted(RISES.items()) if new.counter >= mark)
     rise_next(new)
 
@@ -86,7 +86,7 @@ def colours_in_order(new: Position) -> list[int]:
     ]
 
 
-def births(new: Position) -> None:
+def give_births(new: Position) -> None:
     """Every two of a colour on a cell get one more; the starter's colour first, fanatics last (D40,
     D42)."""
     lands = [n for n in new.world.lands if new.is_land(n) and not new.cell(n).taken]
@@ -110,10 +110,14 @@ def births(new: Position) -> None:
             if kind == "fanatic":
                 new.put(name, fanatics=cell.fanatics + n)
             else:
-                new.put(name, people=add(cell.people, COLOURS.index(kind.partition(":")[2]), n))
+                new.put(
+                    name, people=add_pawns(cell.people, COLOURS.index(kind.partition(":")[2]), n)
+                )
         if name in born:
             new.tell(
-                say("born on {cell}: put {pieces} there", cell=name, pieces=pieces(born[name])),
+                say(
+                    "born on {cell}: put {pieces} there", cell=name, pieces=pieces_words(born[name])
+                ),
                 (name,),
             )
 
@@ -132,7 +136,7 @@ def grow_forests(new: Position) -> None:
             new.tell(say("a forest grows again on {cell}: take the card off", cell=name), (name,))
 
 
-def count(new: Position) -> None:
+def count_bare_cells(new: Position) -> None:
     """One forward for each cell newly without forests (D44); flooded ones never count (D49)."""
     fresh = [
         n
@@ -177,7 +181,7 @@ def rise_next(new: Position) -> None:
                     say(
                         "fanatics drown on {cell}: take off {loss}",
                         cell=name,
-                        loss=pieces([("fanatic", n)]),
+                        loss=pieces_words([("fanatic", n)]),
                     ),
                     (name,),
                 )
@@ -195,7 +199,7 @@ def can_flee(new: Position, seat: str) -> bool:
         cell = new.cell(name)
         if not cell.soldiers[i] and not cell.people[i]:
             continue
-        targets = refuges(new, i, name)
+        targets = possible_refuges(new, i, name)
         if (
             cell.soldiers[i]
             and targets
@@ -225,7 +229,7 @@ def go_on_fleeing(new: Position) -> None:
                 say(
                     "{cell} is flooded: put a blue card there, take off {loss}",
                     cell=name,
-                    loss=pieces(lost),
+                    loss=pieces_words(lost),
                 ),
                 (name,),
             )

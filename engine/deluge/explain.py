@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from engine.deluge import actions as act
 from engine.deluge import working
-from engine.deluge.going import Change, goings
+from engine.deluge.going import Change, likely_goings
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, PHASES, Position
 from engine.deluge.words import COLOURS, kind_name
 from engine.game import Action, Difference, Proposal, Violation
@@ -28,12 +28,12 @@ MOST = 40  # proposals
 Run = tuple[Action, ...]
 
 
-def explain(state: Position, difference: Difference) -> list[Proposal]:
+def explain_difference(state: Position, difference: Difference) -> list[Proposal]:
     """See `engine.game.State.explain`."""
     cells = {n: _change(*both) for n, both in difference.items() if n in state.world.touching}
     bare = [n for n, (_, seen) in difference.items() if n in state.world.cell_of and "bare" in seen]
     ahead = Ahead(state, difference)
-    out = working.forgotten(state, cells, bare)
+    out = working.forgotten_harvests(state, cells, bare)
     if state.phase == FLIGHT:
         out += _goings(state, ahead, cells, difference)
     elif state.phase in PHASES:
@@ -212,7 +212,7 @@ def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference
         if ready is None or ready[1].turn != seat:
             continue
         said, begun, _ = ready
-        for reading in goings(begun, seat, cells):
+        for reading in likely_goings(begun, seat, cells):
             asked = ASKED * sum(isinstance(a, act.Agree) for a in reading.done)
             cost = ready[2] + (LATER if said and reading.fought else 0.0)
             if reading.done:
@@ -269,7 +269,7 @@ def _harvests(
     by_seat: dict[str, list[act.Harvest]] = {}
     for cell, spots in covered.items():
         seat = working.ruling_seat(state, cell) or str(state.turn)
-        by_seat.setdefault(seat, []).append(working.harvest(state, seat, cell, spots))
+        by_seat.setdefault(seat, []).append(working.harvest_covering(state, seat, cell, spots))
     for seat in _seats(state):
         ready = ahead.until(HARVEST, seat) if seat in by_seat else None
         if ready is None or ready[1].round > state.round:
@@ -304,7 +304,7 @@ def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference
             if n <= 0 or what not in ("ship", "mine", "soldier", "dolmen"):
                 continue
             after = working.seen_after(difference, name)
-            for seat in working.builders(state, name, kind):
+            for seat in working.possible_builders(state, name, kind):
                 ready = ahead.until(BUILDING, seat)
                 if ready is None:
                     continue
@@ -314,10 +314,10 @@ def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference
                     continue
                 out += [
                     _run(said, [act.Build(seat, what, name, pay)], cost, changes=after)
-                    for pay in working.bills(begun, seat)
+                    for pay in working.possible_bills(begun, seat)
                 ]
     if state.phase == BUILDING:
-        for seat, sea in working.rammers(state, cells):
+        for seat, sea in working.possible_rammers(state, cells):
             ready = ahead.until(BUILDING, seat)
             if ready is not None and not ready[1].check(act.Build(seat, "ship", sea)):
                 out.append(_run(ready[0], [act.Build(seat, "ship", sea)]))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from engine.deluge import actions as act
-from engine.deluge.checks import ready_to_sail, willing
+from engine.deluge.checks import ferries_colour, ready_to_sail
 from engine.deluge.flow import explain_flow
-from engine.deluge.legal import refuges
+from engine.deluge.legal import possible_refuges
 from engine.deluge.position import FLIGHT, Position
 from engine.deluge.words import COLOURS
 from engine.game import Action
@@ -114,7 +114,7 @@ class Goings:
                 if state.is_sea(sea) and sea not in seen:
                     lack = (
                         0.1
-                        if willing(state, self.i, sea)
+                        if ferries_colour(state, self.i, sea)
                         else 0.5
                         if any(state.cell(sea).ships)
                         else 1.0
@@ -152,7 +152,7 @@ class Goings:
             if cell in state.sinking:
                 yield from (
                     (t, LAND)
-                    for t, people in refuges(state, self.i, cell).items()
+                    for t, people in possible_refuges(state, self.i, cell).items()
                     if armed or people
                 )
             return
@@ -191,7 +191,7 @@ class Goings:
                     if len(path) > 1 and other != origin and other not in out:
                         out[other] = (cost, path[1:], leave)
                 elif other not in seen:
-                    if willing(state, self.i, other):
+                    if ferries_colour(state, self.i, other):
                         heappush(queue, (cost + SEA, (*path, other), leave))
                     else:
                         owner = state.ruler(other)
@@ -295,7 +295,7 @@ class Goings:
         return done, []
 
 
-def goings(state: Position, seat: str, cells: Change) -> Iterator[Goings]:
+def likely_goings(state: Position, seat: str, cells: Change) -> Iterator[Goings]:
     """The likely ways to read the change for one seat: with battles, and where others lost soldiers
     or ships, without."""
     first = Goings(state, seat, cells)

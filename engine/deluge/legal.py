@@ -10,7 +10,7 @@ from functools import cache
 from itertools import combinations, product
 
 from engine.deluge import actions as act
-from engine.deluge.checks import check, ready_to_sail, willing
+from engine.deluge.checks import check_action, ferries_colour, ready_to_sail
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, Position
 from engine.deluge.words import COLOURS, GOODS, PRICE, SHIP_WOOD
 from engine.game import Action
@@ -102,30 +102,32 @@ def _walks(
     for target in state.world.borders[origin]:
         if target in doors:
             yield from [act.Move(seat, origin, target, *who) for who in crews.list(*doors[target])]
-    for via, target in crossings(state, state.colour(seat), origin):
+    for via, target in ship_crossings(state, state.colour(seat), origin):
         if target in doors:
             yield from [
                 act.Ferry(seat, origin, target, *who, via=via) for who in crews.list(*doors[target])
             ]
 
 
-def crossings(state: Position, colour: int, origin: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def ship_crossings(
+    state: Position, colour: int, origin: str
+) -> Iterator[tuple[tuple[str, ...], str]]:
     """(seas crossed, land reached) by willing ships, shortest first; none that goes round"""
     open_seas = {
         s
         for s, c in state.cells.items()
-        if any(c.ships) and state.is_sea(s) and willing(state, colour, s)
+        if any(c.ships) and state.is_sea(s) and ferries_colour(state, colour, s)
     }
     paths: list[tuple[str, ...]] = [(s,) for s in state.world.borders[origin] if s in open_seas]
     for path in paths:
         for other in state.world.borders[path[-1]]:
-            if other in open_seas and direct(state, path, other):
+            if other in open_seas and goes_on(state, path, other):
                 paths.append((*path, other))
             elif state.is_land(other) and other != origin:
                 yield path, other
 
 
-def direct(state: Position, path: tuple[str, ...], sea: str) -> bool:
+def goes_on(state: Position, path: tuple[str, ...], sea: str) -> bool:
     """Whether a way goes on to this sea without going round"""
     return sea not in path and not any(
         sea in state.world.touching[earlier] for earlier in path[:-1]
@@ -168,19 +170,19 @@ def _one_for_one(seat: str, give: str, other: str, take: str) -> Action:
 
 def _builds(state: Position, seat: str) -> Iterator[Action]:
     i, world = state.colour(seat), state.world
-    bills = list(payments(state, i))
+    bills = list(possible_payments(state, i))
     if not bills and state.stocks[i][GOODS.index("wood")] < SHIP_WOOD:
         return
     own = [c for c in world.lands if state.ruler(c) == i and state.is_land(c)]
     shores = {sea for land in own for sea in world.borders[land] if state.is_sea(sea)}
     ships = [act.Build(seat, "ship", sea) for sea in world.cells if sea in shores]
-    yield from (ship for ship in ships if not check(state, ship))
+    yield from (ship for ship in ships if not check_action(state, ship))
     for what, cell in product(("mine", "soldier", "dolmen"), own):
-        if bills and not check(state, act.Build(seat, what, cell, bills[0])):
+        if bills and not check_action(state, act.Build(seat, what, cell, bills[0])):
             yield from (act.Build(seat, what, cell, pay) for pay in bills)
 
 
-def payments(state: Position, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
+def possible_payments(state: Position, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
     """The ways a colour can pay for a mine, a soldier or a dolmen (D36)"""
     stock = state.stocks[colour]
     for kinds, price in PRICE.items():
@@ -189,7 +191,7 @@ def payments(state: Position, colour: int) -> Iterator[tuple[tuple[str, int], ..
             yield tuple((g, price) for g in goods)
 
 
-def refuges(state: Position, colour: int, origin: str) -> dict[str, bool]:
+def possible_refuges(state: Position, colour: int, origin: str) -> dict[str, bool]:
     """Land a sinking cell's soldiers can flee to, and whether people can too (D48)"""
     out = {}
     for target in state.world.borders[origin]:
@@ -203,7 +205,7 @@ def _flights(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     for origin in state.sinking:
         crews = Crews(state, seat, origin, False)
-        for target, people in refuges(state, i, origin).items():
+        for target, people in possible_refuges(state, i, origin).items():
             for who in crews.list(people, state.ruler(target) == i):
                 yield act.Flee(seat, origin, target, *who)
 

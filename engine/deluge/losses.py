@@ -13,7 +13,9 @@ from engine.text import say
 SHOWN = 5
 
 
-def heaviest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
+def heaviest_losses(
+    start: Position, played: Sequence[tuple[Action, Position]]
+) -> list[dict[str, Any]]:
     """One table (as in `view`): the moves that took most pawns off the map; none: []."""
     rows: list[list[Any]] = []
     before = start

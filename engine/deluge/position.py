@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from engine.deluge.cell import NONE, Cell, Four, sole
+from engine.deluge.cell import NONE, Cell, Four, sole_colour
 from engine.deluge.words import COLOURS, GOODS, SOLDIERS
 from engine.deluge.world import Map
 from engine.game import State, Step
@@ -166,7 +166,7 @@ class Position(State):
         if cell is None:
             return None
         if cell.flooded or name in self.world.always_sea:
-            return sole(cell.ships)
+            return sole_colour(cell.ships)
         return cell.ruler()
 
     def forests(self, name: str) -> int:

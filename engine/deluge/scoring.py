@@ -9,7 +9,7 @@ DOLMEN, BONUS = 2, 3
 BONUSES = ("trees", "ships", "soldiers", "mines")  # ecology, explorer, war, mining
 
 
-def holdings(state: Position) -> dict[str, dict[str, int]]:
+def holdings_of(state: Position) -> dict[str, dict[str, int]]:
     """bonus -> seat -> how many (D52: trees and mines on cells one rules)"""
     out = {b: dict.fromkeys(state.seats, 0) for b in BONUSES}
     for seat in state.seats:
@@ -24,10 +24,10 @@ def holdings(state: Position) -> dict[str, dict[str, int]]:
     return out
 
 
-def bonuses(state: Position) -> dict[str, str | None]:
+def bonus_holders(state: Position) -> dict[str, str | None]:
     """bonus -> the seat that has most, None when nobody has or several have"""
     out: dict[str, str | None] = {}
-    for bonus, have in holdings(state).items():
+    for bonus, have in holdings_of(state).items():
         most = max(have.values())
         best = [s for s, n in have.items() if n == most]
         out[bonus] = best[0] if most > 0 and len(best) == 1 else None
@@ -39,15 +39,15 @@ def dolmen_points(state: Position) -> dict[str, int]:
     return {s: DOLMEN * state.on_map("dolmens", COLOURS.index(s)) for s in state.seats}
 
 
-def standing(state: Position) -> dict[str, int]:
+def standing_scores(state: Position) -> dict[str, int]:
     """Dolmens and the bonuses as they stand now"""
     out = dolmen_points(state)
-    for seat in bonuses(state).values():
+    for seat in bonus_holders(state).values():
         if seat is not None:
             out[seat] += BONUS
     return out
 
 
-def scores(state: Position) -> dict[str, int]:
+def current_scores(state: Position) -> dict[str, int]:
     """Dolmens so far; at the end the bonuses too."""
-    return standing(state) if state.phase == "over" else dolmen_points(state)
+    return standing_scores(state) if state.phase == "over" else dolmen_points(state)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.deluge import actions as act
-from engine.deluge.checks import check
-from engine.deluge.legal import crossings, payments, refuges
+from engine.deluge.checks import check_action
+from engine.deluge.legal import possible_payments, possible_refuges, ship_crossings
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, Position
 from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.game import Action
@@ -17,7 +17,7 @@ Ways = Mapping[str, Mapping[str, tuple[str, ...]]]
 NEVER = 10**6
 
 
-def promising(state: Position) -> list[Action]:
+def promising_actions(state: Position) -> list[Action]:
     """Legal doings worth choosing among, all as good as can be told here; [] when the game is
     over."""
     if state.turn is None:
@@ -30,20 +30,20 @@ def promising(state: Position) -> list[Action]:
         BUILDING: _builds,
         FLIGHT: _flights,
     }[state.phase]
-    out = [a for a in make(state, seat) if not check(state, a)]
+    out = [a for a in make(state, seat) if not check_action(state, a)]
     return out or ([] if state.phase == FLIGHT else [act.Done(seat)])
 
 
-def jobs(state: Position, cell: str) -> int:
+def jobs_on(state: Position, cell: str) -> int:
     """How many pawns find work on a cell in a round"""
     return state.forests(cell) + (
         1 + 3 * state.cell(cell).mines if state.world.mineral[cell] else 0
     )
 
 
-def spare(state: Position, cell: str) -> int:
+def spare_jobs(state: Position, cell: str) -> int:
     """Jobs beyond the people there; below 0: so many would turn fanatic"""
-    return jobs(state, cell) - sum(state.cell(cell).people)
+    return jobs_on(state, cell) - sum(state.cell(cell).people)
 
 
 def to_clear(state: Position) -> set[str]:
@@ -84,7 +84,9 @@ def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
         if _welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)
     }
     to_trees = _steps_to(trees, ways)
-    to_work = _steps_to({c for c in ways if _welcome(state, i, c) and spare(state, c) > 0}, ways)
+    to_work = _steps_to(
+        {c for c in ways if _welcome(state, i, c) and spare_jobs(state, c) > 0}, ways
+    )
     lonely = not any(c.people[i] > 1 for c in state.cells.values())
     for origin in ways:
         cell = state.cell(origin)
@@ -97,8 +99,8 @@ def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
             if to_work.get(target, NEVER) < to_work.get(origin, 0):
                 n = min(
                     people,
-                    -spare(state, origin),
-                    people if to_work[target] else spare(state, target),
+                    -spare_jobs(state, origin),
+                    people if to_work[target] else spare_jobs(state, target),
                 )
             if to_trees.get(target, NEVER) < to_trees.get(origin, 0):
                 n = max(
@@ -137,7 +139,7 @@ def _ways(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tupl
     near = [t for t in state.world.borders[origin] if state.is_land(t) and not state.cell(t).taken]
     yield from ((t, ()) for t in near)
     known = set(near)
-    for via, target in crossings(state, colour, origin):
+    for via, target in ship_crossings(state, colour, origin):
         if target not in known and not state.cell(target).taken:
             known.add(target)
             yield target, via
@@ -188,14 +190,15 @@ def _builds(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
     cut = to_clear(state)
-    bills = sorted(payments(state, i), key=lambda pay: sum(n for _, n in pay))[:1]
+    bills = sorted(possible_payments(state, i), key=lambda pay: sum(n for _, n in pay))[:1]
     mines = [
         act.Build(seat, "mine", c, pay) for pay in bills for c in lands if state.world.mineral[c]
     ]
     urgent = [
         a
         for a in mines
-        if spare(state, a.cell) < state.cell(a.cell).people[i] // 2 and not check(state, a)
+        if spare_jobs(state, a.cell) < state.cell(a.cell).people[i] // 2
+        and not check_action(state, a)
     ]
     if urgent:
         yield from urgent
@@ -227,7 +230,7 @@ def _flights(state: Position, seat: str) -> Iterator[Action]:
             if cell.soldiers[i] and cell.ruler() == i
             else ()
         )
-        for target, people in refuges(state, i, origin).items():
+        for target, people in possible_refuges(state, i, origin).items():
             slaves = held if state.ruler(target) == i else ()
             if (people and free) or cell.soldiers[i]:
                 yield act.Flee(

@@ -19,7 +19,7 @@ from engine.plan import Plan
 from engine.text import whole_number
 
 
-def load(data: Mapping[str, Any], plan: Plan) -> DelugeState:
+def load_state(data: Mapping[str, Any], plan: Plan) -> DelugeState:
     """Back from to_json. Raises BadText."""
     try:
         state = DelugeState(map_of(plan), data["seats"])
@@ -161,7 +161,7 @@ class Setup:
             raise BadText(f"moment: {e}") from None
         if not isinstance(self.moment, dict):
             raise BadText("moment takes what `to_text` writes")
-        load(
+        load_state(
             {
                 **self.moment,
                 "game": DelugeState.game,
@@ -174,7 +174,7 @@ class Setup:
     def state(self) -> DelugeState:
         """The position these lines say. Raises BadText."""
         if self.moment is not None:
-            state = load(
+            state = load_state(
                 {
                     **self.moment,
                     "game": DelugeState.game,
@@ -184,7 +184,7 @@ class Setup:
                 self.world.plan,
             )
             for site, kinds in self.corrected.items():
-                correct(state, site, kinds)
+                correct_site(state, site, kinds)
             return state
         state = DelugeState(self.world, self.seats)
         squares = {s: n for n, s in enumerate(self.world.squares)}
@@ -218,7 +218,7 @@ class Setup:
         return state
 
 
-def correct(state: DelugeState, site: str, kinds: Contents) -> None:
+def correct_site(state: DelugeState, site: str, kinds: Contents) -> None:
     """Puts these pieces on one site of a fresh state; what the site's cell is besides, it stays"""
     world = state.world
     if site in world.squares:
@@ -237,7 +237,7 @@ def correct(state: DelugeState, site: str, kinds: Contents) -> None:
     state.put(name, bare=spots, counted=len(spots) == len(world.spots[name]))
 
 
-def setup(seats: Sequence[str], statements: Sequence[Statement], plan: Plan) -> DelugeState:
+def set_up(seats: Sequence[str], statements: Sequence[Statement], plan: Plan) -> DelugeState:
     """The position after the set-up lines. Raises BadText, naming the line."""
     for seat in seats:
         if seat not in COLOURS or list(seats).count(seat) > 1:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from engine.deluge import checks, effects, explain, forms, legal, scoring, sense, view
-from engine.deluge.actions import Done, parse
+from engine.deluge.actions import Done, parse_action
 from engine.deluge.position import OVER, PHASES, Position
 from engine.game import Action, Difference, IllegalAction, Outcome, Proposal, Violation
 from engine.text import say
@@ -20,19 +20,19 @@ class DelugeState(Position):
         return legal.legal_actions(self)
 
     def promising(self) -> list[Action]:
-        return sense.promising(self)
+        return sense.promising_actions(self)
 
     def check(self, action: Action) -> list[Violation]:
-        return checks.check(self, action)
+        return checks.check_action(self, action)
 
     def apply(self, action: Action) -> Self:
         violations = self.check(action)
         if violations:
             raise IllegalAction(action, violations)
-        return effects.perform(self, action)
+        return effects.perform_action(self, action)
 
     def parse(self, text: str) -> Action:
-        return parse(self.world.plan.as_written(text), self.world)
+        return parse_action(self.world.plan.as_written(text), self.world)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         """Those before the one who acts are done with this phase."""
@@ -48,7 +48,7 @@ class DelugeState(Position):
         return () if state.check(action) else run
 
     def scores(self) -> dict[str, Any]:
-        return scoring.scores(self)
+        return scoring.current_scores(self)
 
     def outcome(self) -> Outcome | None:
         if self.phase != OVER:
@@ -61,10 +61,10 @@ class DelugeState(Position):
         )
 
     def explain(self, difference: Difference) -> list[Proposal]:
-        return explain.explain(self, difference)
+        return explain.explain_difference(self, difference)
 
     def view(self) -> dict[str, Any]:
-        return view.view(self)
+        return view.page_view(self)
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         if words[0] == "counter" and len(words) == 2:

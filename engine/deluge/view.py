@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.deluge import scoring
 from engine.deluge.checks import PHASE_NAMES
-from engine.deluge.coming import births, coming, fleeing
+from engine.deluge.coming import coming_births, coming_events, who_may_flee
 from engine.deluge.position import FLIGHT, HARVEST, OVER, TRADE, Position
 from engine.deluge.words import (
     COLOURS,
@@ -19,7 +19,7 @@ from engine.deluge.words import (
     SOLDIERS,
     good_name,
     kind_name,
-    listed,
+    listed_parts,
     seat_name,
 )
 from engine.text import Text, say
@@ -45,7 +45,7 @@ _PRICES = {
 }
 
 
-def view(state: Position) -> dict[str, Any]:
+def page_view(state: Position) -> dict[str, Any]:
     """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
         "phase": PHASE_NAMES[state.phase],
@@ -62,7 +62,7 @@ def view(state: Position) -> dict[str, Any]:
             }
         ],
         "seats": [{"id": seat, "facts": _facts(state, seat)} for seat in state.seats],
-        "coming": coming(state),
+        "coming": coming_events(state),
         "tables": [_rulers(state), *_births(state), _bonuses(state)],
         "highlight": _highlight(state),
         "notes": _notes(state),
@@ -115,7 +115,9 @@ def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
         fact(say("dolmens"), state.on_map("dolmens", i), kind=f"dolmen:{seat}"),
         fact(say("can afford"), _affords(state, i)),
         fact(
-            say("points with the bonuses as they stand"), scoring.standing(state)[seat], secret=True
+            say("points with the bonuses as they stand"),
+            scoring.standing_scores(state)[seat],
+            secret=True,
         ),
     ]
     return out
@@ -132,9 +134,9 @@ def _affords(state: Position, colour: int) -> Text:
     ]
     parts = [say("a ship") if ships == 1 else say("{n} ships", n=ships)] * bool(ships)
     parts += [
-        say("a mine, soldier or dolmen for {ways}", ways=listed(ways, "{first}, or {next}"))
+        say("a mine, soldier or dolmen for {ways}", ways=listed_parts(ways, "{first}, or {next}"))
     ] * bool(ways)
-    return listed(parts, "{first}; {next}")
+    return listed_parts(parts, "{first}; {next}")
 
 
 def _rulers(state: Position) -> dict[str, Any]:
@@ -158,14 +160,14 @@ def _births(state: Position) -> list[dict[str, Any]]:
         {
             "title": say("births at the end of the round, as pawns stand now"),
             "columns": [say("cell"), say("born")],
-            "rows": [list(row) for row in births(state)],
+            "rows": [list(row) for row in coming_births(state)],
         }
     ]
 
 
 def _bonuses(state: Position) -> dict[str, Any]:
-    best = scoring.bonuses(state)
-    have = scoring.holdings(state)
+    best = scoring.bonus_holders(state)
+    have = scoring.holdings_of(state)
     rows = [
         [
             _BONUS[b],
@@ -189,7 +191,7 @@ def _highlight(state: Position) -> dict[str, Text]:
 
 def _notes(state: Position) -> list[Text]:
     if state.phase == FLIGHT:
-        return fleeing(state)
+        return who_may_flee(state)
     if state.phase != HARVEST:
         return []
     out = []

@@ -77,7 +77,7 @@ def kind_name(kind: str) -> Text:
     return say(kind)
 
 
-def several(kind: str, n: int) -> Text:
+def several_of(kind: str, n: int) -> Text:
     """So many of a kind: "2 white soldiers"."""
     head, _, colour = kind.partition(":")
     if n == 1 or head not in _MANY:
@@ -87,7 +87,7 @@ def several(kind: str, n: int) -> Text:
     )
 
 
-def listed(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
+def listed_parts(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
     """The parts one after another; "nothing" for none"""
     out: Text | None = None
     for part in parts:
@@ -97,9 +97,9 @@ def listed(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
 
 def goods_text(goods: Iterable[tuple[str, int]]) -> Text:
     """ "2 wood, 1 gold" """
-    return listed(say("{n} {good}", n=n, good=good_name(g)) for g, n in goods)
+    return listed_parts(say("{n} {good}", n=n, good=good_name(g)) for g, n in goods)
 
 
-def pieces(counts: Iterable[tuple[str, int]]) -> Text:
+def pieces_words(counts: Iterable[tuple[str, int]]) -> Text:
     """ "2 white soldiers, a blue soldier" """
-    return listed(several(kind, n) for kind, n in counts if n > 0)
+    return listed_parts(several_of(kind, n) for kind, n in counts if n > 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from engine.deluge import actions as act
 from engine.deluge.cell import NONE
 from engine.deluge.going import Change
-from engine.deluge.legal import payments
+from engine.deluge.legal import possible_payments
 from engine.deluge.position import BUILDING, HARVEST, MOVEMENT, TRADE, Position
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action, Difference, Proposal
@@ -27,7 +27,7 @@ def ruling_seat(state: Position, cell: str) -> str | None:
     return COLOURS[ruler] if ruler is not None and COLOURS[ruler] in state.seats else None
 
 
-def harvest(
+def harvest_covering(
     state: Position, seat: str, cell: str, spots: Sequence[str], ore: int = 0
 ) -> act.Harvest:
     """The harvest that covers these spots; they are named only where the first free ones would be
@@ -57,7 +57,7 @@ def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list
                 0, min(pawns - idle - len(spots), mineral if state.world.mineral[cell] else 0)
             )
             if spots or ore:
-                action = harvest(state, seat, cell, spots, ore)
+                action = harvest_covering(state, seat, cell, spots, ore)
                 if not state.check(action):
                     doings.append(action)
                     state = state.apply(action)
@@ -80,7 +80,7 @@ def did_nothing(state: Position) -> bool:
     )
 
 
-def forgotten(state: Position, cells: Change, bare: Iterable[str]) -> list[Proposal]:
+def forgotten_harvests(state: Position, cells: Change, bare: Iterable[str]) -> list[Proposal]:
     """What was harvested and is seen only now: pawns that should be fanatics by now but are not
     worked in a mine, which nobody said; the card of a forest was laid after its owner was taken to
     be done (D24, D25, D28)."""
@@ -171,7 +171,7 @@ def _owner(state: Position, name: str, idle: Sequence[int]) -> str:
     return COLOURS[0]
 
 
-def builders(state: Position, name: str, kind: str) -> list[str]:
+def possible_builders(state: Position, name: str, kind: str) -> list[str]:
     """Who may have put this kind on a cell"""
     colour = kind.partition(":")[2]
     if colour:
@@ -179,7 +179,7 @@ def builders(state: Position, name: str, kind: str) -> list[str]:
     return [ruling_seat(state, name) or str(state.turn)]
 
 
-def rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
+def possible_rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
     """(seat, sea) where a ship is gone that one built by another, gone too, may have sunk (D35)"""
     out = []
     for name, change in cells.items():
@@ -194,10 +194,12 @@ def rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
     return out
 
 
-def bills(state: Position, seat: str) -> list[tuple[tuple[str, int], ...]]:
+def possible_bills(state: Position, seat: str) -> list[tuple[tuple[str, int], ...]]:
     """How it may have been paid, cheapest first; without goods enough the dearest, for the rule's
     sake"""
-    ways = sorted(payments(state, state.colour(seat)), key=lambda pay: sum(n for _, n in pay))
+    ways = sorted(
+        possible_payments(state, state.colour(seat)), key=lambda pay: sum(n for _, n in pay)
+    )
     return ways[:4] or [(("wood", PRICE[1]),)]
 
 

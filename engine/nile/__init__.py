@@ -13,7 +13,7 @@ from engine.nile.actions import PICTURES
 from engine.nile.board import COLOURS, board_of
 from engine.nile.names import SEATS, SHADES, kind_name
 from engine.nile.position import Position
-from engine.nile.setup import beginning, check_seats, position
+from engine.nile.setup import beginning_position, check_seats, position_after
 from engine.nile.state import NileState
 from engine.plan import Plan
 from engine.text import Text
@@ -52,7 +52,7 @@ class Nile(Game[NileState]):
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
     ) -> NileState:
         board = board_of(plan)
-        p, steps = position(seats, statements, board)
+        p, steps = position_after(seats, statements, board)
         return NileState(p, board, steps)
 
     def new(
@@ -62,7 +62,7 @@ class Nile(Game[NileState]):
         plan: Plan | None = None,
     ) -> NileState:
         board = board_of(plan)
-        return NileState(beginning(seats, options or {}, board), board)
+        return NileState(beginning_position(seats, options or {}, board), board)
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> NileState:
         try:

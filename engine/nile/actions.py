@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.game import Action, BadText
 from engine.nile.board import COLOURS, FRUITS, Board
-from engine.notation import Notation, Part, Syntax, UsageError, one, several
+from engine.notation import Notation, Part, Syntax, UsageError, one_word, several_words
 from engine.text import whole_number
 
 PICTURES = ("spoil1", "spoil2", "spoil3", "spoil4", "desert", "hippo", "none")
@@ -107,7 +107,7 @@ def marker_number(word: str, said: Said) -> int:
     return n
 
 
-def face(pair: str) -> str:
+def card_face(pair: str) -> str:
     """A card's waves whichever way round it lies: "21" and "12" are one card."""
     return min(pair, pair[::-1])
 
@@ -171,12 +171,12 @@ def _starts(words: list[str], said: Said) -> tuple[str]:
     return (known_player(words.pop(0) if words else said.seat, said),)
 
 
-FIELD, ROW = one("site", known_field), one("row", market_row, "M{}".format)
-WAVES, FRUIT = one("waves", wave_pair), one("fruit", own_fruit)
+FIELD, ROW = one_word("site", known_field), one_word("row", market_row, "M{}".format)
+WAVES, FRUIT = one_word("waves", wave_pair), one_word("fruit", own_fruit)
 SHOWN = Part(
     ("picture", "arrow"),
     _shown,
-    lambda a: f": {event_words(a.picture, a.arrow)}" if tells(a) else "",
+    lambda a: f": {event_words(a.picture, a.arrow)}" if tells_event(a) else "",
     0,
     0,
 )
@@ -295,7 +295,7 @@ class Freshen(Action, frozen=True):
 
     site: str
 
-    syntax = Syntax("freshen", one("site", known_place), usage=said_as("freshen M2.3"))
+    syntax = Syntax("freshen", one_word("site", known_place), usage=said_as("freshen M2.3"))
 
 
 class Fist(Action, frozen=True):
@@ -303,7 +303,7 @@ class Fist(Action, frozen=True):
 
     count: int
 
-    syntax = Syntax("fist", one("count", marker_number), usage=said_as("fist 3"))
+    syntax = Syntax("fist", one_word("count", marker_number), usage=said_as("fist 3"))
 
 
 class Pass(Action, frozen=True):
@@ -320,7 +320,7 @@ class Boat(Action, frozen=True):
 
     syntax = Syntax(
         "boat",
-        several(
+        several_words(
             "fruits",
             lambda words, said: sort_fruits([own_fruit(w, said) for w in words]),
             " ".join,
@@ -347,7 +347,7 @@ class Plant(Action, frozen=True):
     fruit: str
 
     syntax = Syntax(
-        "plant", FIELD, one("side", side_up), FRUIT, usage=said_as("plant L5.1 seed flax")
+        "plant", FIELD, one_word("side", side_up), FRUIT, usage=said_as("plant L5.1 seed flax")
     )
 
 
@@ -356,7 +356,7 @@ class Cover(Action, frozen=True):
 
     row: str
 
-    syntax = Syntax("cover", one("row", row_of_fields), usage=said_as("cover L2"))
+    syntax = Syntax("cover", one_word("row", row_of_fields), usage=said_as("cover L2"))
 
 
 class Desert(Action, frozen=True):
@@ -375,8 +375,8 @@ class Top(Action, frozen=True):
 
     syntax = Syntax(
         "top",
-        one("who", known_player),
-        one("waves", lambda word, said: face(wave_pair(word, said))),
+        one_word("who", known_player),
+        one_word("waves", lambda word, said: card_face(wave_pair(word, said))),
         usage=said_as("top red 12"),
     )
 
@@ -391,7 +391,7 @@ class Start(Action, frozen=True):
     )
 
 
-def tells(action: Flood | Ebb) -> bool:
+def tells_event(action: Flood | Ebb) -> bool:
     """Whether it says anything of what the turned card shows."""
     return bool(action.picture or action.arrow)
 
@@ -423,7 +423,7 @@ NOTATION = Notation[Action](
 CHANCE = ("event", "top", "start", "desert")
 
 
-def parse(text: str, board: Board, seats: tuple[str, ...]) -> Action:
+def parse_action(text: str, board: Board, seats: tuple[str, ...]) -> Action:
     """`"red: flood L5.2 21"` -> Flood. Raises BadText for what is no action at all."""
     seat, colon, rest = text.partition(":")
     seat, rest = seat.strip(), rest.strip()

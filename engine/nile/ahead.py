@@ -9,7 +9,7 @@ import msgspec
 
 from engine.game import Action, Step
 from engine.nile import actions as act
-from engine.nile.board import marker
+from engine.nile.board import fruit_marker
 from engine.nile.fit import none_may_fit
 from engine.nile.flow import POINTS
 from engine.nile.moment import Moment
@@ -38,7 +38,7 @@ class Later(msgspec.Struct, frozen=True):
     way: tuple[Step, ...] = ()
 
 
-def ahead(state: Moment) -> Iterator[Later]:
+def moments_ahead(state: Moment) -> Iterator[Later]:
     """The moment itself and those that unsaid passes lead to: the turns of this round, the next
     phase 1, its actions."""
     run: tuple[Action, ...] = ()
@@ -51,7 +51,9 @@ def ahead(state: Moment) -> Iterator[Later]:
         empty = [
             r
             for r in rows
-            if all(m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := marker(k)))
+            if all(
+                m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := fruit_marker(k))
+            )
         ]
         if not empty:
             return

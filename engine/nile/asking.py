@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from engine.game import Choice, Decision
 from engine.nile.actions import PICTURES, event_words
-from engine.nile.board import Board, marker
+from engine.nile.board import Board, fruit_marker
 from engine.nile.names import face_name, seat_name
 from engine.nile.position import Position, Wait
 from engine.nile.scoring import row_kinds
 from engine.text import Text, say
 
 
-def decision(p: Position, board: Board) -> Decision | None:
+def decision_needed(p: Position, board: Board) -> Decision | None:
     """What somebody has to say before the game can go on; None where the board tells."""
     w = p.wait
     if w is None or p.phase == "over" or (p.open and w.kind in ("event", "top", "desert", "die")):
@@ -68,15 +68,17 @@ def _spoil(p: Position, board: Board, palms: int) -> Decision:
     empty = [
         n
         for n in rows
-        if all(m[0] == "rotten" for k in row_kinds(p.lay, board, n) if (m := marker(k)))
+        if all(m[0] == "rotten" for k in row_kinds(p.lay, board, n) if (m := fruit_marker(k)))
     ]
     choices = tuple(
         Choice(say("row M{row}: nothing goes bad", row=n), f"{seat}: spoil M{n}") for n in empty
     )
-    return Decision(seat, spoiling(board, palms), choices, sites, ask=bool(empty) and not sites)
+    return Decision(
+        seat, spoiling_question(board, palms), choices, sites, ask=bool(empty) and not sites
+    )
 
 
-def spoiling(board: Board, palms: int) -> Text:
+def spoiling_question(board: Board, palms: int) -> Text:
     """The question which two fruits go bad."""
     return say(
         "Two fruits of one of these rows go bad: {rows}",

@@ -129,7 +129,7 @@ def board_of(plan: Plan | None) -> Board:
     return Board(plan)
 
 
-def marker(kind: str) -> tuple[str, str, str] | None:
+def fruit_marker(kind: str) -> tuple[str, str, str] | None:
     """`"ripe:red:flax"` -> ("ripe", "red", "flax"); None when the kind is no fruit marker."""
     parts = kind.split(":")
     return (
@@ -139,7 +139,7 @@ def marker(kind: str) -> tuple[str, str, str] | None:
     )
 
 
-def card(contents: tuple[str, ...]) -> str | None:
+def card_on(contents: tuple[str, ...]) -> str | None:
     """The card or cover that lies on a field: "water:12", "desert", "cover"; None when its ground
     is bare."""
     if contents and (contents[0].startswith("water:") or contents[0] in ("desert", "cover")):
@@ -147,16 +147,16 @@ def card(contents: tuple[str, ...]) -> str | None:
     return None
 
 
-def waves(contents: tuple[str, ...]) -> str | None:
+def waves_on(contents: tuple[str, ...]) -> str | None:
     """The waves of the water card on a field, river-side edge first; None without one."""
     return contents[0][6:] if contents and contents[0].startswith("water:") else None
 
 
-def markers(contents: tuple[str, ...]) -> list[tuple[str, str, str]]:
+def fruit_markers(contents: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """The fruit markers among contents, as (side, colour, fruit)."""
-    return [m for k in contents if (m := marker(k))]
+    return [m for k in contents if (m := fruit_marker(k))]
 
 
-def counted(kinds: tuple[str, ...]) -> Counter[tuple[str, str]]:
+def counted_markers(kinds: tuple[str, ...]) -> Counter[tuple[str, str]]:
     """(colour, fruit) -> how many, whichever side is up."""
-    return Counter((c, f) for _, c, f in markers(kinds))
+    return Counter((c, f) for _, c, f in fruit_markers(kinds))

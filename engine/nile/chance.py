@@ -19,12 +19,14 @@ class BadEvents(ValueError):
 
 
 @cache
-def table() -> dict[str, dict[str, float]]:
+def chance_table() -> dict[str, dict[str, float]]:
     """The file that comes with the game, checked."""
-    return read(resources.files("engine.nile").joinpath("events.toml").read_text(encoding="utf-8"))
+    return read_events(
+        resources.files("engine.nile").joinpath("events.toml").read_text(encoding="utf-8")
+    )
 
 
-def read(text: str) -> dict[str, dict[str, float]]:
+def read_events(text: str) -> dict[str, dict[str, float]]:
     """Raises BadEvents."""
     try:
         data = tomllib.loads(text)
@@ -54,7 +56,7 @@ def read(text: str) -> dict[str, dict[str, float]]:
     return data
 
 
-def outcomes(p: Position, board: Board) -> list[tuple[Action, float]]:
+def chance_outcomes(p: Position, board: Board) -> list[tuple[Action, float]]:
     """What may come next and how likely; [] when no chance is asked."""
     w = p.wait
     if not p.open or w is None:
@@ -74,8 +76,8 @@ def outcomes(p: Position, board: Board) -> list[tuple[Action, float]]:
 
 def _faces(cause: str) -> list[tuple[str, bool, float]]:
     deck = "desert" if cause == "flood" else "water"
-    weights = table()[deck]
-    arrow = table()["arrow"].get(deck, 0) / 100
+    weights = chance_table()[deck]
+    arrow = chance_table()["arrow"].get(deck, 0) / 100
     total = sum(weights.values())
     out = [(pic, a, weights.get(pic, 0) / total * (arrow if a else 1 - arrow)) for pic, a in FACES]
     return [o for o in out if o[2] > 0]
@@ -85,11 +87,11 @@ def _backs(board: Board) -> list[tuple[str, float]]:
     """Waves, either way round, with their share: the plan's counts if it has any, else those of the
     file."""
     weights: dict[str, float] = {}
-    for pair, n in (board.wave_counts or table()["waves"]).items():
+    for pair, n in (board.wave_counts or chance_table()["waves"]).items():
         if pair in board.waves or pair[::-1] in board.waves:
-            weights[act.face(pair)] = weights.get(act.face(pair), 0) + n
+            weights[act.card_face(pair)] = weights.get(act.card_face(pair), 0) + n
     weights = {f: n for f, n in weights.items() if n} or dict.fromkeys(
-        {act.face(w) for w in board.waves}, 1
+        {act.card_face(w) for w in board.waves}, 1
     )
     total = sum(weights.values())
     return [(f, weights[f] / total) for f in sorted(weights)]

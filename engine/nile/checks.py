@@ -12,24 +12,24 @@ from engine.nile.blame import (
     STAGE_RULE,
     Faults,
     from_tops,
-    ground,
-    has,
-    no,
+    ground_faults,
+    markers_in_stock,
     on_field,
+    one_violation,
     waiting_fault,
 )
-from engine.nile.board import FRUITS, Board, card, marker, markers, waves
+from engine.nile.board import FRUITS, Board, card_on, fruit_marker, fruit_markers, waves_on
 from engine.nile.fit import fits_anywhere, none_may_fit
 from engine.nile.names import FRUIT, TIDE, fruit_name, seat_name
 from engine.nile.position import SETUP, Position
 
 
-def faults(p: Position, board: Board, a: Action) -> Faults:
+def action_faults(p: Position, board: Board, a: Action) -> Faults:
     """Every rule `a` breaks in exactly this position, [] when legal."""
     if p.phase == "over":
-        return [no("N44", "the game is over")]
+        return [one_violation("N44", "the game is over")]
     if a.seat not in p.seats and not isinstance(a, (act.Event, act.Top, act.Start, act.Desert)):
-        return [no("N24", "{seat} does not play", seat=seat_name(a.seat))]
+        return [one_violation("N24", "{seat} does not play", seat=seat_name(a.seat))]
     return _CHECKS[type(a)](p, board, a)
 
 
@@ -37,13 +37,13 @@ def _phase1(p: Position, a: Action, rule: str) -> Faults:
     """Why this is not the moment, or not the player, to flood or ebb."""
     out: Faults = []
     if p.phase in SETUP:
-        out.append(no(STAGE_RULE[p.phase], "the first round is still being laid out"))
+        out.append(one_violation(STAGE_RULE[p.phase], "the first round is still being laid out"))
     elif p.phase == "extra":
-        out.append(no("N59", "the hippo's extra turn comes first"))
+        out.append(one_violation("N59", "the hippo's extra turn comes first"))
     elif p.phase == "actions":
-        out.append(no(rule, "phase 1 is over, two cards at most"))
+        out.append(one_violation(rule, "phase 1 is over, two cards at most"))
     if p.seat(a.seat) != p.starter:
-        out.append(no(rule, "phase 1 is the start player's alone"))
+        out.append(one_violation(rule, "phase 1 is the start player's alone"))
     if p.wait and p.phase not in SETUP:
         out.append(waiting_fault(p.wait, p))
     return out
@@ -53,24 +53,26 @@ def _phase2(p: Position, a: Action) -> Faults:
     """Why this is not the moment, or not the player, for an action."""
     out: Faults = []
     if p.phase in SETUP:
-        out.append(no(STAGE_RULE[p.phase], "the first round is still being laid out"))
+        out.append(one_violation(STAGE_RULE[p.phase], "the first round is still being laid out"))
     elif p.phase == "tide":
-        out.append(no("N24", "actions come in phase 2"))
+        out.append(one_violation("N24", "actions come in phase 2"))
         out.append(
-            no("N16", "the start player lays two water cards first")
+            one_violation("N16", "the start player lays two water cards first")
             if p.mode == "flood"
-            else no("N20", "the start player takes two water cards first")
+            else one_violation("N20", "the start player takes two water cards first")
         )
     elif p.seat(a.seat) != p.turn:
         out.append(
-            no(
+            one_violation(
                 "N59" if p.phase == "extra" else "N24",
                 "it is the turn of {seat}",
                 seat=seat_name(p.seats[p.turn]),
             )
         )
         if p.phase == "extra":
-            out.append(no("N24", "it is the turn of {seat}", seat=seat_name(p.seats[p.turn])))
+            out.append(
+                one_violation("N24", "it is the turn of {seat}", seat=seat_name(p.seats[p.turn]))
+            )
     if p.wait:
         out.append(waiting_fault(p.wait, p))
     return out
@@ -81,10 +83,12 @@ def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
     if p.phase not in ("actions", "extra") or p.seat(a.seat) != p.turn or p.points >= cost:
         return []
     out = [
-        no("N24", "it takes {cost} action points, {points} are left", cost=cost, points=p.points)
+        one_violation(
+            "N24", "it takes {cost} action points, {points} are left", cost=cost, points=p.points
+        )
     ]
     if p.points:
-        out.append(no(rule, "it takes two points here"))
+        out.append(one_violation(rule, "it takes two points here"))
     return out
 
 
@@ -92,16 +96,16 @@ def _flood(p: Position, board: Board, a: act.Flood) -> Faults:
     out = _phase1(p, a, "N16")
     if p.phase in ("tide", "actions") and p.mode == "ebb":
         out += [
-            no(r, "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide])
+            one_violation(r, "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide])
             for r in ("N16", "N22")
         ]
     here = p.lay.get(a.site, ())
     out += on_field(p, board, a.site, a.waves)
     out += from_tops(p, p.seat(a.seat), a.waves, "N16")
-    if act.tells(a) and card(here) != "desert":
-        out.append(no("N18", "no desert card lies on {site}", site=a.site))
-    elif act.tells(a) and p.open:
-        out.append(no("N18", "the card itself tells its event"))
+    if act.tells_event(a) and card_on(here) != "desert":
+        out.append(one_violation("N18", "no desert card lies on {site}", site=a.site))
+    elif act.tells_event(a) and p.open:
+        out.append(one_violation("N18", "the card itself tells its event"))
     return out
 
 
@@ -110,16 +114,19 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
         return _turned_by(p, a)
     out = _phase1(p, a, "N20")
     if p.phase in ("tide", "actions") and p.mode == "flood":
-        out += [no(r, "the tide is at flood: cards are laid, not taken") for r in ("N20", "N22")]
+        out += [
+            one_violation(r, "the tide is at flood: cards are laid, not taken")
+            for r in ("N20", "N22")
+        ]
     elif p.phase == "actions" and p.laid < 2:
         out += [
-            no(r, "the ebb is over after the first card: the stone lies on flood")
+            one_violation(r, "the ebb is over after the first card: the stone lies on flood")
             for r in ("N21", "N22")
         ]
-    if not waves(p.lay.get(a.site, ())):
-        out.append(no("N20", "no water card lies on {site}", site=a.site))
-    if act.tells(a) and p.open:
-        out.append(no("N20", "the card itself tells its event"))
+    if not waves_on(p.lay.get(a.site, ())):
+        out.append(one_violation("N20", "no water card lies on {site}", site=a.site))
+    if act.tells_event(a) and p.open:
+        out.append(one_violation("N20", "the card itself tells its event"))
     return out
 
 
@@ -131,26 +138,30 @@ def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
         and w.kind == "event"
         and w.cause == "ebb"
         and a.site in (w.site, p.unsaid)
-        and act.tells(a)
+        and act.tells_event(a)
         and not p.open
     )
 
 
 def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:
     if p.wait and p.wait.number and not a.picture:
-        return [no("N46", "the arrow has been followed")]
+        return [one_violation("N46", "the arrow has been followed")]
     if p.open:
         return (
             []
             if a.seat == act.CARDS and a.picture
-            else [no("N20", "the card itself tells its event")]
+            else [one_violation("N20", "the card itself tells its event")]
         )
-    return [] if a.seat == p.seats[p.starter] else [no("N20", "the start player turns the card")]
+    return (
+        []
+        if a.seat == p.seats[p.starter]
+        else [one_violation("N20", "the start player turns the card")]
+    )
 
 
 def _event(p: Position, board: Board, a: act.Event) -> Faults:
     if not (p.wait and p.wait.kind == "event"):
-        return [no("N20", "no card has been turned over")]
+        return [one_violation("N20", "no card has been turned over")]
     return _turned_by(p, a)
 
 
@@ -158,22 +169,24 @@ def _spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
     out: Faults = []
     w = p.wait
     if p.seat(a.seat) != p.starter:
-        out.append(no("N47", "the start player chooses what goes bad"))
+        out.append(one_violation("N47", "the start player chooses what goes bad"))
     if not (w and w.kind == "spoil"):
-        return [*out, no("N47", "no card with palms has been turned over")]
+        return [*out, one_violation("N47", "no card with palms has been turned over")]
     if a.row not in board.open_rows(w.number):
-        out.append(no("N47", "{palms} palms do not reach row M{row}", palms=w.number, row=a.row))
+        out.append(
+            one_violation("N47", "{palms} palms do not reach row M{row}", palms=w.number, row=a.row)
+        )
     kinds = [p.lay.get(s, ()) for s in board.market[a.row]]
-    here = {i + 1: marker(k[-1]) for i, k in enumerate(kinds) if k}
+    here = {i + 1: fruit_marker(k[-1]) for i, k in enumerate(kinds) if k}
     can = [i for i, m in here.items() if m and m[0] != "rotten"]
     if len(set(a.places)) < len(a.places):
-        out.append(no("N47", "two different fruits go bad"))
+        out.append(one_violation("N47", "two different fruits go bad"))
     for i in a.places:
         if i not in here:
-            out.append(no("N47", "nothing lies on M{row}.{place}", row=a.row, place=i))
+            out.append(one_violation("N47", "nothing lies on M{row}.{place}", row=a.row, place=i))
         elif i not in can:
             out.append(
-                no(
+                one_violation(
                     "N48",
                     "the fruit on M{row}.{place} is rotten and goes no further",
                     row=a.row,
@@ -182,7 +195,7 @@ def _spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
             )
     if len(a.places) != min(2, len(can)):
         out.append(
-            no(
+            one_violation(
                 "N49" if len(can) < 2 else "N47",
                 "{n} fruits of row M{row} go bad",
                 n=min(2, len(can)),
@@ -193,45 +206,53 @@ def _spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
 
 
 def _sow(p: Position, board: Board, a: act.Sow) -> Faults:
-    out = _phase2(p, a) + ground(p, a)
-    if not has(p, p.seat(a.seat), a.fruit):
+    out = _phase2(p, a) + ground_faults(p, a)
+    if not markers_in_stock(p, p.seat(a.seat), a.fruit):
         out.append(
-            no(
+            one_violation(
                 "N26",
                 "{seat} has no {fruit} left to sow",
                 seat=seat_name(a.seat),
                 fruit=FRUIT[a.fruit],
             )
         )
-    return out + _points(p, a, 2 if markers(p.lay.get(a.site, ())) else 1, "N26")
+    return out + _points(p, a, 2 if fruit_markers(p.lay.get(a.site, ())) else 1, "N26")
 
 
 def _grow(p: Position, board: Board, a: act.Grow) -> Faults:
     out = _phase2(p, a)
-    on = markers(p.lay.get(a.site, ()))
+    on = fruit_markers(p.lay.get(a.site, ()))
     own = [m for m in on if m[1] == a.seat]
     if not own:
         out.append(
-            no("N27", "no seed of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site)
+            one_violation(
+                "N27", "no seed of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site
+            )
         )
     elif all(side != "seed" for side, _, _ in own):
-        out.append(no("N27", "the fruit on {site} is ripe already", site=a.site))
+        out.append(one_violation("N27", "the fruit on {site} is ripe already", site=a.site))
     if own and f"{a.site} {a.seat}" in p.active:
-        out.append(no("N25", "the marker on {site} has been active this round", site=a.site))
+        out.append(
+            one_violation("N25", "the marker on {site} has been active this round", site=a.site)
+        )
     return out + _points(p, a, 2 if len(on) > 1 else 1, "N27")
 
 
 def _harvest(p: Position, board: Board, a: act.Harvest) -> Faults:
     out = _phase2(p, a)
-    on = markers(p.lay.get(a.site, ()))
+    on = fruit_markers(p.lay.get(a.site, ()))
     own = [m for m in on if m[1] == a.seat]
     ripe = [m for m in own if m[0] == "ripe"]
     if not ripe:
         out.append(
-            no("N28", "no ripe fruit of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site)
+            one_violation(
+                "N28", "no ripe fruit of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site
+            )
         )
     if own and f"{a.site} {a.seat}" in p.active:
-        out.append(no("N25", "the marker on {site} has been active this round", site=a.site))
+        out.append(
+            one_violation("N25", "the marker on {site} has been active this round", site=a.site)
+        )
     out += row_faults(p, board, a.site, a.row, (ripe or own)[0][2] if own else None)
     return out + _points(p, a, 2 if len(on) > 1 else 1, "N28")
 
@@ -242,7 +263,7 @@ def row_faults(p: Position, board: Board, site: str, row: int, fruit: str | None
     palms = board.fields[site].palms
     if row not in board.open_rows(palms):
         out.append(
-            no(
+            one_violation(
                 "N29",
                 "{palms} palms on {site} do not reach row M{row}",
                 palms=palms,
@@ -251,12 +272,12 @@ def row_faults(p: Position, board: Board, site: str, row: int, fruit: str | None
             )
         )
     places = board.market[row]
-    lying = [marker(p.lay[s][-1]) for s in places if p.lay.get(s)]
+    lying = [fruit_marker(p.lay[s][-1]) for s in places if p.lay.get(s)]
     if len(lying) == len(places):
-        out.append(no("N32", "row M{row} is full until it is scored", row=row))
+        out.append(one_violation("N32", "row M{row} is full until it is scored", row=row))
     if fruit and any(m and m[2] == fruit for m in lying[-2:]):
         out.append(
-            no(
+            one_violation(
                 "N31",
                 "{fruit} is among the two laid last in row M{row}",
                 fruit=FRUIT[fruit],
@@ -271,12 +292,15 @@ def _buy(p: Position, board: Board, a: act.Buy) -> Faults:
     rule = "N34" if a.colour == a.seat else "N63"
     if a.colour != a.seat and "buy-others" not in p.options:
         out += [
-            no(r, "only one's own markers are bought (the variant is off)") for r in ("N34", "N63")
+            one_violation(r, "only one's own markers are bought (the variant is off)")
+            for r in ("N34", "N63")
         ]
     if a.colour not in p.seats:
-        out.append(no("N63", "nobody plays {colour}", colour=seat_name(a.colour)))
+        out.append(one_violation("N63", "nobody plays {colour}", colour=seat_name(a.colour)))
     elif not _in_boat(p, a.colour, a.fruit):
-        out.append(no(rule, "the boat holds no {what}", what=fruit_name(a.colour, a.fruit)))
+        out.append(
+            one_violation(rule, "the boat holds no {what}", what=fruit_name(a.colour, a.fruit))
+        )
     return out + _points(p, a, 1 if a.colour == a.seat else 2, rule)
 
 
@@ -292,9 +316,11 @@ def _in_boat(p: Position, colour: str, fruit: str) -> bool:
 def _joker(p: Position, board: Board, a: act.Joker) -> Faults:
     out = _phase2(p, a)
     if p.seat(a.seat) in p.bought:
-        out.append(no("N35", "{seat} has bought a joker this round", seat=seat_name(a.seat)))
+        out.append(
+            one_violation("N35", "{seat} has bought a joker this round", seat=seat_name(a.seat))
+        )
     if p.deserts <= 0:
-        out.append(no("N35", "the stock of desert cards is empty"))
+        out.append(one_violation("N35", "the stock of desert cards is empty"))
     return out + _points(p, a, 1, "N35")
 
 
@@ -305,20 +331,20 @@ def _spend(p: Position, board: Board, a: act.Spend) -> Faults:
 def _no_joker(p: Position, a: Action, *rules: str) -> Faults:
     if p.jokers[p.seat(a.seat)] > 0:
         return []
-    return [no(r, "{seat} has no joker", seat=seat_name(a.seat)) for r in rules]
+    return [one_violation(r, "{seat} has no joker", seat=seat_name(a.seat)) for r in rules]
 
 
 def _freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
     out = _phase2(p, a)
     if "freshen" not in p.options:
-        out.append(no("N64", "jokers freshen no fruit (the variant is off)"))
+        out.append(one_violation("N64", "jokers freshen no fruit (the variant is off)"))
     here = p.lay.get(a.site, ())
-    m = marker(here[-1]) if here else None
+    m = fruit_marker(here[-1]) if here else None
     if m is None or m[0] != "seed":
         out.append(
-            no("N64", "rotten stays rotten")
+            one_violation("N64", "rotten stays rotten")
             if m and m[0] == "rotten"
-            else no("N64", "no bad fruit lies on {site}", site=a.site)
+            else one_violation("N64", "no bad fruit lies on {site}", site=a.site)
         )
     return out + _no_joker(p, a, "N36", "N64")
 
@@ -329,18 +355,20 @@ def _pass(p: Position, board: Board, a: act.Pass) -> Faults:
     if p.phase == "tide":
         out = _phase1(p, a, "N16" if p.mode == "flood" else "N20")
         if p.mode == "ebb":
-            out.append(no("N20", "a water card can be taken, so it must be"))
+            out.append(one_violation("N20", "a water card can be taken, so it must be"))
         elif fit := fits_anywhere(p, board, p.starter):
-            out.append(no("N17", "a card fits on {site}, so it must be laid", site=fit))
+            out.append(one_violation("N17", "a card fits on {site}, so it must be laid", site=fit))
         return out
     if p.phase == "plant":
-        out = first.stage(p, a, "plant", "N11")
+        out = first.stage_faults(p, a, "plant", "N11")
         return out + (
-            [no("N11", "a marker is left to plant")] if p.in_stock(p.seat(a.seat)) > 0 else []
+            [one_violation("N11", "a marker is left to plant")]
+            if p.in_stock(p.seat(a.seat)) > 0
+            else []
         )
-    out = first.stage(p, a, "water", "N10")
+    out = first.stage_faults(p, a, "water", "N10")
     if p.phase == "water" and not none_may_fit(p, board, p.seat(a.seat)):
-        out.append(no("N10", "a card fits, so one is laid"))
+        out.append(one_violation("N10", "a card fits, so one is laid"))
     return out
 
 
@@ -357,12 +385,12 @@ _CHECKS: dict[type, Callable[[Position, Board, Any], Faults]] = {
     act.Spend: _spend,
     act.Freshen: _freshen,
     act.Pass: _pass,
-    act.Fist: first.fist,
-    act.Boat: first.boat,
-    act.Water: first.water,
-    act.Plant: first.plant,
-    act.Cover: first.cover,
-    act.Desert: first.desert,
-    act.Top: first.top,
-    act.Start: first.start,
+    act.Fist: first.bid_faults,
+    act.Boat: first.boat_faults,
+    act.Water: first.water_faults,
+    act.Plant: first.plant_faults,
+    act.Cover: first.cover_faults,
+    act.Desert: first.desert_faults,
+    act.Top: first.top_card_faults,
+    act.Start: first.start_faults,
 }

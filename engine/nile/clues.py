@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from engine.layout import Contents
-from engine.nile.board import TIDES, Board, card, counted, marker, waves
+from engine.nile.board import TIDES, Board, card_on, counted_markers, fruit_marker, waves_on
 
 Marker = tuple[str, str, str]  # side, colour, fruit
 BADNESS = {"ripe": 0, "seed": 1, "rotten": 2}
@@ -56,18 +56,18 @@ class Clues:
             elif site in board.places:
                 self._stall(site, have, seen)
             elif site == "boat":
-                before, now = counted(have), counted(seen)
+                before, now = counted_markers(have), counted_markers(seen)
                 self.sold, self.bought = now - before, before - now
             elif site in TIDES and "tide" in seen and "tide" not in have:
                 self.tide = site
             self._sorts(site, have, seen)
 
     def _field(self, site: str, have: Contents, seen: Contents) -> None:
-        before, now = card(have), card(seen)
+        before, now = card_on(have), card_on(seen)
         if before != now:
-            if now and waves(seen):
+            if now and waves_on(seen):
                 self.laid[site] = now[6:]
-            elif waves(have):
+            elif waves_on(have):
                 self.lifted.append(site)
             for kind, new, old in (
                 ("desert", self.desert_new, self.desert_gone),
@@ -75,7 +75,7 @@ class Clues:
             ):
                 if now == kind:
                     new.append(site)
-                elif before == kind and not waves(seen):
+                elif before == kind and not waves_on(seen):
                     old.append(site)
         was, is_ = Counter(_markers(have)), Counter(_markers(seen))
         gone, come = was - is_, is_ - was
@@ -94,8 +94,8 @@ class Clues:
 
     def _stall(self, site: str, have: Contents, seen: Contents) -> None:
         before, after = (
-            Counter(m for k in have if (m := marker(k))),
-            Counter(m for k in seen if (m := marker(k))),
+            Counter(m for k in have if (m := fruit_marker(k))),
+            Counter(m for k in seen if (m := fruit_marker(k))),
         )
         gone, come = list((before - after).elements()), list((after - before).elements())
         was, now = next(iter(gone), None), next(iter(come), None)
@@ -121,17 +121,17 @@ class Clues:
         near."""
         before, now = Counter(have), Counter(seen)
         for kind in before - now:
-            if alone(kind):
+            if stands_alone(kind):
                 self.stood.setdefault(kind, None)
         for kind in now - before:
-            if alone(kind):
+            if stands_alone(kind):
                 self.stood[kind] = site
             elif not self._place_for(kind, site):
                 self.astray.append((site, kind))
 
     def _place_for(self, kind: str, site: str) -> bool:
         """Whether a card or marker can lie there at all"""
-        if marker(kind):
+        if fruit_marker(kind):
             return site in self.board.fields or site in self.board.places or site == "boat"
         return site in self.board.fields or kind == "desert" and site == "desert-stock"
 
@@ -142,11 +142,11 @@ class Clues:
 
 def _markers(contents: Contents) -> list[Marker]:
     """Fruit markers; on a field the turn of one means nothing."""
-    found = [m for k in contents if (m := marker(k))]
+    found = [m for k in contents if (m := fruit_marker(k))]
     return [("seed" if side == "rotten" else side, c, f) for side, c, f in found]
 
 
-def alone(kind: str) -> bool:
+def stands_alone(kind: str) -> bool:
     """Whether there is one such piece, which stands beside the fields: a figure, the obelisk, the
     tide stone"""
     return kind in ("obelisk", "tide") or kind.startswith("figure:")

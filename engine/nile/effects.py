@@ -10,13 +10,13 @@ import msgspec
 from engine.game import Action, Step
 from engine.nile import actions as act
 from engine.nile import flow
-from engine.nile.board import Board, marker, markers
+from engine.nile.board import Board, fruit_marker, fruit_markers
 from engine.nile.names import FRUIT, event_name, fruit_name, kind_name, seat_name
 from engine.nile.position import SETUP, UNKNOWN, Draft, Position, Wait
 from engine.text import Text, say
 
 
-def effect(p: Position, board: Board, a: Action) -> tuple[Position, tuple[Step, ...]]:
+def effect_of(p: Position, board: Board, a: Action) -> tuple[Position, tuple[Step, ...]]:
     """The position after a legal action, and its steps."""
     d = Draft(p, board)
     if not isinstance(a, (act.Cover, act.Desert, act.Top)):
@@ -29,10 +29,10 @@ def effect(p: Position, board: Board, a: Action) -> tuple[Position, tuple[Step, 
 def _lay_card(d: Draft, site: str, pair: str, seat: int) -> None:
     """A card from one of the seat's piles comes to lie on a field; in open mode the next one then
     shows itself."""
-    d.put(site, (f"water:{pair}", *(k for k in d.lay.get(site, ()) if marker(k))))
+    d.put(site, (f"water:{pair}", *(k for k in d.lay.get(site, ()) if fruit_marker(k))))
     piles = d.piles[seat]
     which = max(
-        (i for i in (0, 1) if piles[i][1] and piles[i][0] in (act.face(pair), "?")),
+        (i for i in (0, 1) if piles[i][1] and piles[i][0] in (act.card_face(pair), "?")),
         key=lambda i: (piles[i][0] != "?", piles[i][1]),
     )
     _, n = piles[which]
@@ -53,9 +53,9 @@ def _flood(d: Draft, a: act.Flood) -> None:
         say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True
     )
     flow.to_boat(d, a.site)
-    if desert and act.tells(a):
+    if desert and act.tells_event(a):
         _turn(d, a.picture, a.arrow)
-    flow.settle(d)
+    flow.settle_events(d)
 
 
 def _ebb(d: Draft, a: act.Ebb) -> None:
@@ -68,22 +68,22 @@ def _ebb(d: Draft, a: act.Ebb) -> None:
         _event(d, act.Event(a.seat, a.picture, a.arrow))
         return
     d.laid += 1
-    d.put(a.site, [k for k in d.lay[a.site] if marker(k)])
+    d.put(a.site, [k for k in d.lay[a.site] if fruit_marker(k)])
     d.waiting.append(Wait("event", site=a.site, cause="ebb"))
     d.step(say("take the water card off {site}", site=a.site), by_hand=True)
-    if act.tells(a):
+    if act.tells_event(a):
         _turn(d, a.picture, a.arrow)
-    flow.settle(d)
+    flow.settle_events(d)
 
 
 def _turn(d: Draft, picture: str, arrow: bool) -> None:
     d.step(say("the card shows {event}", event=event_name(picture, arrow)), by_hand=True)
-    flow.turned(d, d.waiting.pop(0), picture, arrow)
+    flow.apply_turned_card(d, d.waiting.pop(0), picture, arrow)
 
 
 def _event(d: Draft, a: act.Event) -> None:
     _turn(d, a.picture, a.arrow)
-    flow.settle(d)
+    flow.settle_events(d)
 
 
 def _spoil(d: Draft, a: act.Spoil) -> None:
@@ -109,11 +109,11 @@ def _spoil(d: Draft, a: act.Spoil) -> None:
         )
         text = one if i == a.places[0] else say("{one}; {other}", one=text, other=one)
     d.step(text, by_hand=True)
-    flow.settle(d)
+    flow.settle_events(d)
 
 
 def _sow(d: Draft, a: act.Sow) -> None:
-    d.points -= 2 if markers(d.lay.get(a.site, ())) else 1
+    d.points -= 2 if fruit_markers(d.lay.get(a.site, ())) else 1
     d.add(a.site, f"seed:{a.seat}:{a.fruit}")
     d.take_stock(d.seats.index(a.seat), a.fruit)
     d.active.add(f"{a.site} {a.seat}")
@@ -129,7 +129,7 @@ def _own(d: Draft, site: str, seat: str, side: str) -> str:
 
 def _grow(d: Draft, a: act.Grow) -> None:
     here = d.lay[a.site]
-    d.points -= 2 if len(markers(here)) > 1 else 1
+    d.points -= 2 if len(fruit_markers(here)) > 1 else 1
     seed = _own(d, a.site, a.seat, "seed")
     d.remove(a.site, seed)
     d.add(a.site, "ripe" + seed[4:])
@@ -141,7 +141,7 @@ def _grow(d: Draft, a: act.Grow) -> None:
 
 
 def _harvest(d: Draft, a: act.Harvest) -> None:
-    d.points -= 2 if len(markers(d.lay[a.site])) > 1 else 1
+    d.points -= 2 if len(fruit_markers(d.lay[a.site])) > 1 else 1
     ripe = _own(d, a.site, a.seat, "ripe")
     place = str(free_place(d, a.row, d.board))
     d.remove(a.site, ripe)
@@ -293,7 +293,7 @@ def _top(d: Draft, a: act.Top) -> None:
     w = d.waiting.pop(0)
     d.piles[w.seat][w.number] = (a.waves, d.piles[w.seat][w.number][1])
     d.step(say("a card with waves {waves} comes up", waves=a.waves), by_hand=True)
-    flow.settle(d)
+    flow.settle_events(d)
 
 
 def _start(d: Draft, a: act.Start) -> None:

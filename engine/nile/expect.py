@@ -10,7 +10,7 @@ from engine.nile.position import Position
 from engine.nile.scoring import out_count
 
 
-def expect(p: Position, board: Board, words: Sequence[str]) -> tuple[bool, str] | None:
+def check_expectation(p: Position, board: Board, words: Sequence[str]) -> tuple[bool, str] | None:
     """(holds, what was found); None when it is none of this game's."""
     head, rest = words[0], list(words[1:])
     single = {

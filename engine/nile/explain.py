@@ -20,29 +20,33 @@ from engine.nile.ahead import (
     UNASKED,
     UNSAID,
     Later,
-    ahead,
+    moments_ahead,
 )
-from engine.nile.board import Board, waves
+from engine.nile.board import Board, waves_on
 from engine.nile.clues import Clues
 from engine.nile.effects import free_place
 from engine.nile.flow import POINTS
 from engine.nile.moment import Moment
 from engine.nile.position import SETUP, Position
-from engine.nile.traces import back_again, completed, events
+from engine.nile.traces import back_again, completed_places, possible_events
 
 MOST = 48  # proposals handed on
 
 
-def explain(state: Moment, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
+def explain_difference(
+    state: Moment, difference: Mapping[str, tuple[Contents, Contents]]
+) -> list[Proposal]:
     """Guesses at what was done, likeliest first (`State.explain`)."""
     diff = {s: c for s, c in difference.items() if not state.shows_same(s, *c, "cluster")}
     if not diff or state.p.phase == "over":
         return (
-            [] if not diff else list(wrong.guesses(state.p, state.board, Clues(state.board, diff)))
+            []
+            if not diff
+            else list(wrong.wrong_guesses(state.p, state.board, Clues(state.board, diff)))
         )
     clues = Clues(state.board, diff)
     guesser = Guesser(state, clues)
-    found = [*guesser.guesses(), *wrong.guesses(state.p, state.board, clues)]
+    found = [*guesser.guesses(), *wrong.wrong_guesses(state.p, state.board, clues)]
     out: dict[tuple, Proposal] = {}
     for g in found:
         if g.changes and g.cost >= HARDLY:
@@ -65,7 +69,7 @@ class Guesser:
         self.state, self.clues = state, clues
         self.p: Position = state.p
         self.board: Board = state.board
-        self.later = list(ahead(state))
+        self.later = list(moments_ahead(state))
 
     def guesses(self) -> Iterator[Proposal]:
         """All guesses, legal ones first."""
@@ -182,7 +186,10 @@ class Guesser:
             and w.kind == "event"
             and self.clues.tide
             and any(
-                True for _ in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause)
+                True
+                for _ in possible_events(
+                    self.clues, self.p.tide, self.p, self.board, w.site, w.cause
+                )
             )
         ):
             return
@@ -198,7 +205,7 @@ class Guesser:
         c = self.clues
         for site, pair in c.laid.items():
             have = self.clues.diff[site][0]
-            if waves(have):
+            if waves_on(have):
                 continue
             for moment in self._tides():
                 flood = act.Flood(moment.state.p.seats[moment.state.p.starter], site, pair)
@@ -233,7 +240,7 @@ class Guesser:
     ) -> Iterator[Proposal]:
         """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved
         on. Which of two cards it was, and in which order they were turned, no board tells."""
-        for picture, arrow, then in events(
+        for picture, arrow, then in possible_events(
             self.clues, self.p.tide, moment.state.p, self.board, site, cause
         ):
             whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
@@ -260,7 +267,7 @@ class Guesser:
         starter = p.seats[p.starter]
         if w.kind == "event" and not p.open:
             next_card = EARLIER if c.lifted or c.laid else 0.0
-            for picture, arrow, then in events(
+            for picture, arrow, then in possible_events(
                 self.clues, self.p.tide, self.p, self.board, w.site, w.cause
             ):
                 run = (act.Event(starter, picture, arrow), *then)
@@ -268,7 +275,9 @@ class Guesser:
                 if guess and legal:
                     yield self._of_several(guess)
             if p.unsaid:
-                for picture, arrow, _ in events(c, p.tide, p, self.board, p.unsaid, w.cause):
+                for picture, arrow, _ in possible_events(
+                    c, p.tide, p, self.board, p.unsaid, w.cause
+                ):
                     if picture == "desert":  # the row tells which of the two cards it was
                         yield from self._given(
                             self._try(
@@ -284,7 +293,7 @@ class Guesser:
         elif w.kind == "spoil":
             for row, places in c.worse.items():
                 sites = [self.board.market[row][i - 1] for i in places]
-                for chosen in completed(c, p, self.board, row, places):
+                for chosen in completed_places(c, p, self.board, row, places):
                     half = UNSAID * max(len(chosen) - len(places), 0)
                     yield from self._given(
                         self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half)
@@ -368,7 +377,7 @@ class Guesser:
                         elif p.lay.get(place) or not all(
                             s in c.stalled for s in _nearer(p, board, row, place)
                         ):
-                            yield wrong.place(c, site, place, free_place(p, row, board))
+                            yield wrong.wrong_place(c, site, place, free_place(p, row, board))
                 if not places and side == "ripe":
                     for row in board.market:
                         yield from self._legal_only(act.Harvest(colour, site, row), UNSAID)

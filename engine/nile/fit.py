@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.game import Violation
 from engine.layout import Contents
-from engine.nile.actions import face
-from engine.nile.board import Board, card, waves
+from engine.nile.actions import card_face
+from engine.nile.board import Board, card_on, waves_on
 from engine.nile.position import Position
 from engine.text import say
 
@@ -13,7 +13,7 @@ STRIPS = {2: (2, 3), 3: (2, 2), 4: (2,), 5: ()}  # rows covered, by their number
 DESERTS = 3  # desert cards on the board at the beginning (N6)
 
 
-def joints(
+def card_joints(
     lay: dict[str, Contents], board: Board, site: str, pair: str
 ) -> list[tuple[str, str, str]]:
     """(what it meets, its edge, the card's edge) of a card laid there, toward the river first."""
@@ -21,16 +21,16 @@ def joints(
     inner, outer = board.inner(site), board.outer(site)
     if inner is None:
         out.append(("the river", str(board.fields[site].river), pair[0]))
-    elif w := waves(lay.get(inner, ())):
+    elif w := waves_on(lay.get(inner, ())):
         out.append((inner, w[1], pair[0]))
-    if outer and (w := waves(lay.get(outer, ()))):
+    if outer and (w := waves_on(lay.get(outer, ()))):
         out.append((outer, w[0], pair[1]))
     return out
 
 
 def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -> list[Violation]:
     """Why a water card does not join its neighbours; [] where it does."""
-    meeting = joints(lay, board, site, pair)
+    meeting = card_joints(lay, board, site, pair)
     if not meeting:
         return [
             Violation(
@@ -55,26 +55,28 @@ def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -
     return out
 
 
-def fits(lay: dict[str, Contents], board: Board, site: str, pair: str) -> bool:
+def card_fits(lay: dict[str, Contents], board: Board, site: str, pair: str) -> bool:
     """Whether a water card joins its neighbours."""
-    meeting = joints(lay, board, site, pair)
+    meeting = card_joints(lay, board, site, pair)
     return bool(meeting) and all(edge == own != "0" for _, edge, own in meeting)
 
 
 def open_fields(p: Position, board: Board) -> list[str]:
     """Fields a water card may be laid on as far as the ground goes, beside the river or a card."""
-    return [s for s in board.fields if _free(p.lay.get(s, ())) and joints(p.lay, board, s, "??")]
+    return [
+        s for s in board.fields if _free(p.lay.get(s, ())) and card_joints(p.lay, board, s, "??")
+    ]
 
 
 def _free(here: Contents) -> bool:
-    lying = card(here)
+    lying = card_on(here)
     return lying is None or lying == "desert"
 
 
 def place_for(p: Position, board: Board, pair: str) -> str | None:
     """A field where a card with these waves fits, either way round."""
     for site in open_fields(p, board):
-        if fits(p.lay, board, site, pair) or fits(p.lay, board, site, pair[::-1]):
+        if card_fits(p.lay, board, site, pair) or card_fits(p.lay, board, site, pair[::-1]):
             return site
     return None
 
@@ -91,7 +93,9 @@ def none_may_fit(p: Position, board: Board, seat: int) -> bool:
     """Whether it can be that none of the seat's cards fits, the unknown ones being whatever they
     could be."""
     tops = [top for top, n in p.piles[seat] if n]
-    if "?" in tops and all(place_for(p, board, pair) for pair in {face(w) for w in board.waves}):
+    if "?" in tops and all(
+        place_for(p, board, pair) for pair in {card_face(w) for w in board.waves}
+    ):
         return False
     return fits_anywhere(p, board, seat) is None
 
@@ -107,6 +111,6 @@ def covers_left(p: Position, board: Board) -> list[int]:
 
 def desert_sites_left(p: Position, board: Board) -> list[str]:
     """Where the next of the three desert cards can be laid."""
-    if sum(card(c) == "desert" for c in p.lay.values()) >= DESERTS:
+    if sum(card_on(c) == "desert" for c in p.lay.values()) >= DESERTS:
         return []
     return [s for s in board.edges if not p.lay.get(s)]

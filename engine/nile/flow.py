@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from engine.nile.board import Board, card, counted, waves
+from engine.nile.board import Board, card_on, counted_markers, waves_on
 from engine.nile.names import TIDE, kind_name, seat_name
 from engine.nile.position import Draft, Position, Wait, next_tide
-from engine.nile.scoring import score
+from engine.nile.scoring import score_round
 from engine.text import Text, say
 
 POINTS = 3
@@ -17,12 +17,14 @@ def begin_tide(d: Draft) -> None:
     at once (N21)."""
     d.phase, d.turn, d.laid, d.tried, d.points = "tide", d.starter, 0, False, 0
     d.mode = "flood" if d.tide == "flood" else "ebb"
-    if d.mode == "ebb" and not any(waves(c) for c in d.lay.values()):
-        stone(d, "flood", Text("no water card lies on the fields: the tide stone goes to flood"))
+    if d.mode == "ebb" and not any(waves_on(c) for c in d.lay.values()):
+        move_stone(
+            d, "flood", Text("no water card lies on the fields: the tide stone goes to flood")
+        )
         d.mode, d.tried = "flood", True
 
 
-def stone(d: Draft, tide: str, text: Text | None = None) -> None:
+def move_stone(d: Draft, tide: str, text: Text | None = None) -> None:
     """Moves the tide stone, with its step."""
     d.set_tide(tide)
     d.step(text or say("move the tide stone to {tide}", tide=TIDE[tide]))
@@ -30,25 +32,25 @@ def stone(d: Draft, tide: str, text: Text | None = None) -> None:
 
 def nothing_fits(d: Draft) -> None:
     """The start player can lay no card, or no second one (N19, N23)."""
-    if d.laid == 0 and (d.tried or not any(waves(c) for c in d.lay.values())):
+    if d.laid == 0 and (d.tried or not any(waves_on(c) for c in d.lay.values())):
         start_actions(d)  # neither flood nor ebb can do anything: skipped
         return
     if d.tide == "flood":
-        stone(d, "ebb1")
+        move_stone(d, "ebb1")
     if d.laid:
         start_actions(d)
     else:
         d.mode, d.tried = "ebb", True
 
 
-def settle(d: Draft) -> None:
+def settle_events(d: Draft) -> None:
     """After a tide card and all its event asked for: does phase 1 go on?"""
     if d.waiting or d.phase != "tide" or not d.laid:
         return
     if d.laid == 2 or (d.mode == "ebb" and d.tide == "flood"):
         start_actions(d)
     elif _only_one(d):
-        stone(d, "flood", Text("only one card could be taken: the tide stone goes to flood"))
+        move_stone(d, "flood", Text("only one card could be taken: the tide stone goes to flood"))
         start_actions(d)
 
 
@@ -58,7 +60,7 @@ def _only_one(d: Draft) -> bool:
         d.mode == "ebb"
         and d.laid == 1
         and d.tide != "flood"
-        and not any(waves(c) for c in d.lay.values())
+        and not any(waves_on(c) for c in d.lay.values())
     )
 
 
@@ -71,7 +73,7 @@ def end_turn(d: Draft) -> None:
     """Ends a turn and begins the next one, or the next phase."""
     if d.phase == "extra":
         d.phase, d.turn, d.points = "tide", d.starter, 0
-        settle(d)
+        settle_events(d)
         return
     d.turn = (d.turn + 1) % len(d.seats)
     d.points = POINTS
@@ -84,7 +86,7 @@ def end_turn(d: Draft) -> None:
 def end_round(d: Draft) -> None:
     """Phase 4 and the beginning of the next round."""
     d.points = 0
-    score(d)
+    score_round(d)
     if d.phase == "over":
         return
     d.round += 1
@@ -92,11 +94,11 @@ def end_round(d: Draft) -> None:
     begin_tide(d)
 
 
-def turned(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
+def apply_turned_card(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
     """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture
     can still be."""
     if arrow and not turned_card.number:
-        stone(
+        move_stone(
             d,
             next_tide(d.tide),
             say("the arrow: move the tide stone to {tide}", tide=TIDE[next_tide(d.tide)]),
@@ -115,7 +117,7 @@ def turned(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
 def desert_field(d: Draft | Position, row: str, board: Board) -> str | None:
     """Where the next desert card of a row goes; None: nothing can be laid (N50)."""
     for site in reversed(board.rows[row]):
-        lying = card(d.lay.get(site, ()))
+        lying = card_on(d.lay.get(site, ()))
         if lying != "desert":
             return site if lying is None else None
     return None
@@ -139,7 +141,7 @@ def to_boat(d: Draft, site: str) -> None:
     if not loose:
         return
     d.put(site, [k for k in kinds if k not in loose])
-    d.into_boat(counted(tuple(loose)).elements())
+    d.into_boat(counted_markers(tuple(loose)).elements())
     d.active = {a for a in d.active if not a.startswith(f"{site} ")}
     what = kind_name(loose[0])
     for k in loose[1:]:
@@ -153,7 +155,7 @@ def fists_open(d: Draft) -> None:
     if d.phase == "bid":
         _bids_open(d)
         return
-    boat = counted(d.lay.get("boat", ()))
+    boat = counted_markers(d.lay.get("boat", ()))
     own = [
         sum(n for (c, _), n in boat.items() if c == s) + d.owed[i] - d.lost[i]
         for i, s in enumerate(d.seats)
@@ -163,7 +165,7 @@ def fists_open(d: Draft) -> None:
     if len(first) > 1:
         d.fists = []
         d.step(Text("the fists are equal: nobody gets the extra turn"))
-        settle(d)
+        settle_events(d)
         return
     winner = first[0]
     d.step(say("{seat} gets the extra turn", seat=seat_name(d.seats[winner])))

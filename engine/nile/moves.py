@@ -7,9 +7,17 @@ from itertools import combinations, combinations_with_replacement
 
 from engine.game import Action
 from engine.nile import actions as act
-from engine.nile.board import FRUITS, Board, card, counted, marker, markers, waves
-from engine.nile.checks import faults, row_faults
-from engine.nile.fit import desert_sites_left, fits, fits_anywhere, none_may_fit, open_fields
+from engine.nile.board import (
+    FRUITS,
+    Board,
+    card_on,
+    counted_markers,
+    fruit_marker,
+    fruit_markers,
+    waves_on,
+)
+from engine.nile.checks import action_faults, row_faults
+from engine.nile.fit import card_fits, desert_sites_left, fits_anywhere, none_may_fit, open_fields
 from engine.nile.position import Position, Wait
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
@@ -17,20 +25,25 @@ FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
 SAID = *FACES, ("", True)
 
 
-def moves(p: Position, board: Board) -> list[Action]:
+def legal_moves(p: Position, board: Board) -> list[Action]:
     """Every legal action."""
     if p.phase == "over":
         return []
     seat = p.seats[p.turn]
     out: list[Action] = []
     if p.fresh:
-        out += [a for row in board.rows for a in [act.Cover(seat, row)] if not faults(p, board, a)]
+        out += [
+            a
+            for row in board.rows
+            for a in [act.Cover(seat, row)]
+            if not action_faults(p, board, a)
+        ]
         who = act.CARDS if p.open else seat
         out += [
             a
             for s in desert_sites_left(p, board)
             for a in [act.Desert(who, s)]
-            if not faults(p, board, a)
+            if not action_faults(p, board, a)
         ]
     if p.wait:
         answers = _WAITING.get(p.wait.kind)  # none to a strip or a desert card: those are `fresh`
@@ -54,7 +67,9 @@ def _spoil(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for row in board.open_rows(w.number):
         kinds = [p.lay.get(s, ()) for s in board.market[row]]
         can = [
-            i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"
+            i + 1
+            for i, k in enumerate(kinds)
+            if k and (m := fruit_marker(k[-1])) and m[0] != "rotten"
         ]
         for places in combinations(can, min(2, len(can))):
             yield act.Spoil(p.seats[p.starter], row, places)
@@ -79,7 +94,7 @@ def _die(p: Position, board: Board, w: Wait) -> Iterator[Action]:
 
 
 def _top(p: Position, board: Board, w: Wait) -> Iterator[Action]:
-    faces = sorted({act.face(pair) for pair in board.waves})
+    faces = sorted({act.card_face(pair) for pair in board.waves})
     yield from (act.Top(act.CARDS, p.seats[w.seat], f) for f in faces)
 
 
@@ -105,16 +120,16 @@ def _boats(p: Position, seat: int, number: int) -> Iterator[Action]:
 def _pairs(p: Position, board: Board, seat: int) -> list[str]:
     """The waves, river side first, that the seat could lay now."""
     tops = {top for top, n in p.piles[seat] if n}
-    return sorted(pair for pair in board.waves if "?" in tops or act.face(pair) in tops)
+    return sorted(pair for pair in board.waves if "?" in tops or act.card_face(pair) in tops)
 
 
 def _flood(p: Position, board: Board) -> Iterator[Action]:
     seat = p.seats[p.starter]
     pairs = _pairs(p, board, p.starter)
     for site in open_fields(p, board):
-        desert = card(p.lay.get(site, ())) == "desert"
+        desert = card_on(p.lay.get(site, ())) == "desert"
         for pair in pairs:
-            if fits(p.lay, board, site, pair):
+            if card_fits(p.lay, board, site, pair):
                 yield act.Flood(seat, site, pair)
                 if desert and not p.open:
                     yield from (act.Flood(seat, site, pair, *face) for face in SAID)
@@ -125,7 +140,7 @@ def _flood(p: Position, board: Board) -> Iterator[Action]:
 def _ebb(p: Position) -> Iterator[Action]:
     seat = p.seats[p.starter]
     for site, contents in p.lay.items():
-        if waves(contents):
+        if waves_on(contents):
             yield act.Ebb(seat, site)
             if not p.open:
                 yield from (act.Ebb(seat, site, *face) for face in SAID)
@@ -156,10 +171,10 @@ def _on_fields(p: Position, board: Board, seat: str) -> Iterator[Action]:
         if not here:
             yield from (act.Sow(seat, site, f) for f in stock)
             continue
-        on = markers(here)
+        on = fruit_markers(here)
         own = [m for m in on if m[1] == seat]
         if not own:
-            if len(on) == 1 and p.points >= 2 and not card(here):
+            if len(on) == 1 and p.points >= 2 and not card_on(here):
                 yield from (act.Sow(seat, site, f) for f in stock)
             continue
         if p.points < (2 if len(on) > 1 else 1) or f"{site} {seat}" in p.active:
@@ -173,7 +188,7 @@ def _on_fields(p: Position, board: Board, seat: str) -> Iterator[Action]:
 
 
 def _out_of_boat(p: Position, board: Board, seat: str) -> Iterator[Action]:
-    there = set(counted(p.lay.get("boat", ())))
+    there = set(counted_markers(p.lay.get("boat", ())))
     for i, colour in enumerate(p.seats):
         if p.owed[i] > p.lost[i]:
             there |= {(colour, f) for k, f in enumerate(FRUITS) if p.stock[i][k]}
@@ -195,7 +210,7 @@ def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
     for site in open_fields(p, board):
         if not p.lay.get(site):
             yield from (
-                act.Water(seat, site, pair) for pair in pairs if fits(p.lay, board, site, pair)
+                act.Water(seat, site, pair) for pair in pairs if card_fits(p.lay, board, site, pair)
             )
     if none_may_fit(p, board, p.turn):
         yield act.Pass(seat)
@@ -206,8 +221,8 @@ def _plants(p: Position, board: Board, seat: str) -> Iterator[Action]:
         yield act.Pass(seat)
     for site in board.fields:
         here = p.lay.get(site, ())
-        on = markers(here)
-        if card(here) or len(on) >= 2 or any(m[1] == seat for m in on):
+        on = fruit_markers(here)
+        if card_on(here) or len(on) >= 2 or any(m[1] == seat for m in on):
             continue
         for i, fruit in enumerate(FRUITS):
             if p.stock[p.turn][i] and p.in_stock(p.turn) > 0:

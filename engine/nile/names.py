@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.nile.board import marker
+from engine.nile.board import fruit_marker
 from engine.text import Text, say
 
 SEATS = {
@@ -85,7 +85,7 @@ def event_name(picture: str, arrow: bool) -> Text:
 
 def kind_name(kind: str) -> Text:
     """ "the ripe flax of Red"; a kind this game does not have is called by its own name."""
-    m = marker(kind)
+    m = fruit_marker(kind)
     if m and m[2] in FRUIT:
         return Text(_SIDE[m[0]].template, {"fruit": FRUIT[m[2]], "seat": seat_name(m[1])})
     if kind.startswith("water:") and len(kind) == 8:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from engine.game import Step
-from engine.layout import Contents, Layout, canonical
-from engine.nile.board import FRUITS, TIDES, Board, card, waves
+from engine.layout import Contents, Layout, canonical_contents
+from engine.nile.board import FRUITS, TIDES, Board, card_on, waves_on
 from engine.text import Text
 
 UNKNOWN = -1  # a number nobody knows: cards left in a pile
@@ -93,11 +93,11 @@ class Position(msgspec.Struct, frozen=True):
 
     def covered(self, site: str) -> bool:
         """Whether a cover lies on a site."""
-        return card(self.lay.get(site, ())) == "cover"
+        return card_on(self.lay.get(site, ())) == "cover"
 
     def water_sites(self) -> list[str]:
         """The fields on which water lies."""
-        return [s for s, c in self.lay.items() if waves(c)]
+        return [s for s, c in self.lay.items() if waves_on(c)]
 
     def in_stock(self, seat: int) -> int:
         """Markers in a player's hands; those already in the boat that nobody named are not."""
@@ -128,7 +128,7 @@ def off_board(p: Position | Draft, board: Board) -> dict[str, Contents]:
         out[p.tide] = ["tide"]
     if p.deserts > 0 and "desert-stock" in board.sites:
         out["desert-stock"] = ["desert"]
-    return {s: canonical(c, "cluster") for s, c in out.items()}
+    return {s: canonical_contents(c, "cluster") for s, c in out.items()}
 
 
 class Draft:
@@ -200,7 +200,7 @@ class Draft:
 
     def put(self, site: str, contents: Iterable[str]) -> None:
         """Replaces what lies on a site."""
-        contents = canonical(contents, "cluster")
+        contents = canonical_contents(contents, "cluster")
         if contents != self.lay.get(site, ()):
             self._touched.add(site)
         if contents:

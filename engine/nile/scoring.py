@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from engine.game import Outcome
 from engine.layout import Contents
-from engine.nile.board import COLOURS, FRUITS, Board, counted, marker
+from engine.nile.board import COLOURS, FRUITS, Board, counted_markers, fruit_marker
 from engine.nile.names import seat_name
 from engine.nile.position import Draft, Position
 from engine.text import Text, say
@@ -23,7 +23,7 @@ def row_gains(kinds: Sequence[str]) -> dict[str, int]:
     latest: dict[str, int] = {}
     rotten: Counter[str] = Counter()
     for i, kind in enumerate(kinds):
-        m = marker(kind)
+        m = fruit_marker(kind)
         if m is None:
             continue
         if m[0] == "rotten":
@@ -48,12 +48,12 @@ def row_kinds(lay: dict[str, Contents], board: Board, row: int) -> list[str]:
 
 def boat_colours(p: Position | Draft) -> list[str]:
     """The colours with markers in the boat, whose removal moves the obelisk (N41)."""
-    seen = {c for c, _ in counted(p.lay.get("boat", ()))}
+    seen = {c for c, _ in counted_markers(p.lay.get("boat", ()))}
     seen |= {s for i, s in enumerate(p.seats) if p.owed[i] > p.lost[i]}
     return [c for c in COLOURS if c in seen]
 
 
-def score(d: Draft) -> None:
+def score_round(d: Draft) -> None:
     """All of phase 4 on the draft; the game may be over after it (N44)."""
     rows = full_rows(d.lay, d.board)
     if not rows:
@@ -68,7 +68,9 @@ def score(d: Draft) -> None:
         total.update(gains)
         d.step(_rows_text(rows[: i + 1], [(s, total[s]) for s in d.seats if total[s]]))
     markers = [
-        pair for n in rows for pair in counted(tuple(row_kinds(d.lay, d.board, n))).elements()
+        pair
+        for n in rows
+        for pair in counted_markers(tuple(row_kinds(d.lay, d.board, n))).elements()
     ]
     for n in rows:
         for site in d.board.market[n]:
@@ -88,7 +90,7 @@ def _empty_boat(d: Draft) -> None:
     colours = boat_colours(d)
     if not colours:
         return
-    for (colour, fruit), n in counted(d.lay.get("boat", ())).items():
+    for (colour, fruit), n in counted_markers(d.lay.get("boat", ())).items():
         if colour in d.seats:
             d.out[d.seats.index(colour)][FRUITS.index(fruit)] += n
     d.lost = list(d.owed)
@@ -129,7 +131,7 @@ def out_count(p: Position, seat: int) -> int:
     return sum(p.out[seat]) + p.lost[seat]
 
 
-def outcome(p: Position) -> Outcome | None:
+def game_outcome(p: Position) -> Outcome | None:
     """The farthest figure wins; then who lost the fewest markers; then they share (N45)."""
     if p.phase != "over":
         return None

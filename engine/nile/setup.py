@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from engine.game import BadText, Statement, Step
-from engine.layout import Contents, canonical
+from engine.layout import Contents, canonical_contents
 from engine.nile import flow
-from engine.nile.actions import face
-from engine.nile.board import COLOURS, FRUITS, TIDES, Board, card, counted, marker
+from engine.nile.actions import card_face
+from engine.nile.board import COLOURS, FRUITS, TIDES, Board, card_on, counted_markers, fruit_marker
 from engine.nile.fit import DESERTS, STRIPS
 from engine.nile.position import SETUP, UNKNOWN, Draft, Pile, Position, Wait
 from engine.nile.write import FLAGS, NUMBERS, SEAT_NUMBERS, read_numbers, read_stock, read_wait
@@ -42,7 +42,7 @@ def check_options(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(v for v in VARIANTS if options.get(v) == "on")
 
 
-def dealt(board: Board, players: int) -> int:
+def cards_dealt(board: Board, players: int) -> int:
     """Water cards a player gets (N7)."""
     return (sum(board.wave_counts.values()) or WATER_CARDS) // players
 
@@ -53,7 +53,7 @@ def piles_of(n: int) -> tuple[Pile, Pile]:
     return ("?" if a else "", a), ("?" if n - a else "", n - a)
 
 
-def beginning(seats: Sequence[str], options: Mapping[str, str], board: Board) -> Position:
+def beginning_position(seats: Sequence[str], options: Mapping[str, str], board: Board) -> Position:
     """Open mode: strips, desert cards and top cards come first, by decision and by chance."""
     names, on = check_seats(seats), check_options(options)
     n = len(names)
@@ -67,7 +67,7 @@ def beginning(seats: Sequence[str], options: Mapping[str, str], board: Board) ->
     p = _blank(names, on, board, open=True)
     d = Draft(p, board)
     d.jokers, d.deserts = [JOKERS] * n, board.deserts - JOKERS * n
-    d.piles = [list(piles_of(dealt(board, n))) for _ in names]
+    d.piles = [list(piles_of(cards_dealt(board, n))) for _ in names]
     d.phase, d.fresh = "boat", True
     if "bidding" in on:
         open_bidding(d)
@@ -107,7 +107,7 @@ def _blank(
     )
 
 
-def position(
+def position_after(
     seats: Sequence[str], statements: Sequence[Statement], board: Board
 ) -> tuple[Position, tuple[Step, ...]]:
     """The position, and what followed at once from it (a scoring). Raises BadText, naming the line
@@ -220,14 +220,14 @@ class _Lines:
 
     def _ground(self, site: str, kinds: list[str]) -> None:
         for k in kinds:
-            if marker(k) is None and (site not in self.board.fields or card((k,)) is None):
+            if fruit_marker(k) is None and (site not in self.board.fields or card_on((k,)) is None):
                 raise BadText(f"{k} cannot lie on {site}")
         if site in self.board.places and len(kinds) > 1:
             raise BadText(f"only one fruit lies on {site}")
-        kinds = sorted(kinds, key=lambda k: card((k,)) is None)
-        if sum(card((k,)) is not None for k in kinds) > 1:
+        kinds = sorted(kinds, key=lambda k: card_on((k,)) is None)
+        if sum(card_on((k,)) is not None for k in kinds) > 1:
             raise BadText(f"only one card lies on {site}")
-        self.lay[site] = canonical(kinds, "cluster")
+        self.lay[site] = canonical_contents(kinds, "cluster")
 
     def _option(self, rest: list[str]) -> None:
         if len(rest) not in (1, 2):
@@ -263,7 +263,7 @@ class _Lines:
         for pair in pairs:
             if pair not in self.board.waves and pair != "?":
                 raise BadText(f"{pair!r}: no water card has these waves")
-        piles = [(face(pair), UNKNOWN) for pair in pairs] + [("", 0)] * (2 - len(pairs))
+        piles = [(card_face(pair), UNKNOWN) for pair in pairs] + [("", 0)] * (2 - len(pairs))
         self.tops[seat] = (piles[0], piles[1])
 
     def _jokers(self, rest: list[str]) -> None:
@@ -286,7 +286,7 @@ class _Lines:
 
     def _owned(self, word: str, side: str = "seed") -> str:
         """`red:flax` or `seed:red:flax` as a kind; without a colour nobody knows whose it is."""
-        kind = word if marker(word) else f"{side}:{word}"
+        kind = word if fruit_marker(word) else f"{side}:{word}"
         if kind not in self.board.kinds:
             raise BadText(
                 f"{word!r}: whose is it? Say red:flax, or let the seat say it: `red: "
@@ -301,7 +301,9 @@ class _Lines:
         site, pair = self._words(rest, 2, "water L5.1 12")
         if site not in self.board.fields or pair not in self.board.waves:
             raise BadText(f"no card {pair!r} on {site!r}")
-        self._ground(site, [f"water:{pair}", *(k for k in self.lay.get(site, ()) if marker(k))])
+        self._ground(
+            site, [f"water:{pair}", *(k for k in self.lay.get(site, ()) if fruit_marker(k))]
+        )
 
     def _plant(self, rest: list[str]) -> None:
         site, side, word = (
@@ -363,8 +365,8 @@ class _Lines:
             d.jokers = [self.jokers.get(s, 0) for s in self.seats]
             d.phase = self.phase or d.phase
             return d.freeze()
-        cards = {card(c) for c in d.lay.values()} - {None, "cover"}
-        loose = any(marker(k) for c in d.lay.values() for k in c)
+        cards = {card_on(c) for c in d.lay.values()} - {None, "cover"}
+        loose = any(fruit_marker(k) for c in d.lay.values() for k in c)
         played = self.phase is None and not cards and not loose
         if self.phase in SETUP:
             played = True
@@ -379,18 +381,18 @@ class _Lines:
     def _hands(self, played: bool) -> None:
         d, board = self.d, self.board
         n = len(self.seats)
-        shown = sum((counted(c) for c in d.lay.values()), start=counted(()))
+        shown = sum((counted_markers(c) for c in d.lay.values()), start=counted_markers(()))
         d.stock = [
             [max(0, have - shown[s, f]) for f, have in zip(FRUITS, board.box[s])]
             for s in self.seats
         ]
         d.jokers = [self.jokers.get(s, JOKERS if played else 0) for s in self.seats]
-        on_fields = sum(card(c) == "desert" for c in d.lay.values())
+        on_fields = sum(card_on(c) == "desert" for c in d.lay.values())
         d.deserts = max(0, board.deserts - on_fields - sum(d.jokers))
         if self.stock_shown is not None:
             d.deserts = max(d.deserts, 1) if self.stock_shown else 0
         unknown: tuple[Pile, Pile] = (
-            piles_of(dealt(board, n)) if played else (("?", UNKNOWN), ("?", UNKNOWN))
+            piles_of(cards_dealt(board, n)) if played else (("?", UNKNOWN), ("?", UNKNOWN))
         )
         d.piles = [list(unknown) for _ in self.seats]
         for seat, tops in self.tops.items():

@@ -14,19 +14,19 @@ from engine.layout import Contents
 from engine.nile import actions as act
 from engine.nile import chance as odds
 from engine.nile import flow, scoring
-from engine.nile.asking import decision
-from engine.nile.board import marker
-from engine.nile.checks import faults
-from engine.nile.effects import effect, skip_owed
-from engine.nile.expect import expect
-from engine.nile.explain import explain
+from engine.nile.asking import decision_needed
+from engine.nile.board import fruit_marker
+from engine.nile.checks import action_faults
+from engine.nile.effects import effect_of, skip_owed
+from engine.nile.expect import check_expectation
+from engine.nile.explain import explain_difference
 from engine.nile.fit import none_may_fit
 from engine.nile.moment import Moment
-from engine.nile.moves import moves
+from engine.nile.moves import legal_moves
 from engine.nile.position import SETUP, Draft, Position
 from engine.nile.setup import JOKERS, open_bidding
-from engine.nile.view import view
-from engine.nile.write import write
+from engine.nile.view import page_view
+from engine.nile.write import write_position
 
 
 class NileState(Moment):
@@ -79,7 +79,7 @@ class NileState(Moment):
                 m[0] != "rotten"
                 for r in rows
                 for k in scoring.row_kinds(p.lay, self.board, r)
-                if (m := marker(k))
+                if (m := fruit_marker(k))
             )
             return () if going else (self._after(act.Spoil(p.seats[p.starter], rows[0])),)
         if w.kind == "boat":
@@ -96,7 +96,7 @@ class NileState(Moment):
         return type(self)(position, self.board, steps)
 
     def _after(self, action: Action) -> Self:
-        position, steps = effect(self.p, self.board, action)
+        position, steps = effect_of(self.p, self.board, action)
         return self._at(position, steps)
 
     def _with(self, change: Any) -> Self:
@@ -115,7 +115,7 @@ class NileState(Moment):
 
     @cached_property
     def _legal(self) -> list[Action]:
-        out = moves(self.p, self.board)
+        out = legal_moves(self.p, self.board)
         if not self.readings:
             return out
         return list(dict.fromkeys([*out, *(a for r in self.readings for a in r.legal_actions())]))
@@ -136,7 +136,7 @@ class NileState(Moment):
         return [a for a in self._legal if not isinstance(a, act.Pass)]
 
     def check(self, action: Action) -> list[Violation]:
-        found = faults(self.p, self.board, action)
+        found = action_faults(self.p, self.board, action)
         if found:
             for reading in self.readings:
                 others = reading.check(action)
@@ -146,7 +146,7 @@ class NileState(Moment):
         return found
 
     def apply(self, action: Action) -> Self:
-        found = faults(self.p, self.board, action)
+        found = action_faults(self.p, self.board, action)
         if not found:
             return self._after(action)
         for reading in self.readings:
@@ -156,7 +156,7 @@ class NileState(Moment):
         raise IllegalAction(action, self.check(action))
 
     def parse(self, text: str) -> Action:
-        return act.parse(self.plan.as_written(text), self.board, self.p.seats)
+        return act.parse_action(self.plan.as_written(text), self.board, self.p.seats)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         run: tuple[Action, ...] = ()
@@ -169,19 +169,19 @@ class NileState(Moment):
         return () if state.check(action) else run
 
     def outcome(self) -> Outcome | None:
-        return scoring.outcome(self.p)
+        return scoring.game_outcome(self.p)
 
     def explain(self, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
-        return explain(self, difference)
+        return explain_difference(self, difference)
 
     def view(self) -> dict[str, Any]:
-        return view(self.p, self.board)
+        return page_view(self.p, self.board)
 
     def decision(self) -> Decision | None:
-        return decision(self.p, self.board)
+        return decision_needed(self.p, self.board)
 
     def chance(self) -> list[tuple[Action, float]]:
-        return odds.outcomes(self.p, self.board)
+        return odds.chance_outcomes(self.p, self.board)
 
     def skip_chance(self) -> Self:
         """A card turned over showed nothing; a card that came up stays unknown."""
@@ -195,7 +195,7 @@ class NileState(Moment):
         return self
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
-        return expect(self.p, self.board, words)
+        return check_expectation(self.p, self.board, words)
 
     def to_json(self) -> dict[str, Any]:
         return msgspec.to_builtins(self.p)
@@ -206,9 +206,9 @@ class NileState(Moment):
         return msgspec.json.encode(data, order="deterministic")
 
     def to_text(self) -> str:
-        return write(self.p, self.board)
+        return write_position(self.p, self.board)
 
 
 def _unknown(d: Draft) -> None:
     d.waiting.pop(0)
-    flow.settle(d)
+    flow.settle_events(d)

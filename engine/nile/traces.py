@@ -8,12 +8,12 @@ from itertools import combinations
 
 from engine.game import Action
 from engine.nile import actions as act
-from engine.nile.board import Board, marker
+from engine.nile.board import Board, fruit_marker
 from engine.nile.clues import Clues
 from engine.nile.position import Position, next_tide
 
 
-def events(
+def possible_events(
     c: Clues, tide: str, p: Position, board: Board, site: str, cause: str
 ) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
     """(picture, arrow, what is done then) of the events that the card from `site`, turned over at
@@ -28,7 +28,7 @@ def events(
     pictures: list[tuple[str, tuple[Action, ...]]] = []
     for row, places in c.worse.items():
         palms = list(board.market).index(row) + 1
-        for chosen in completed(c, p, board, row, places):
+        for chosen in completed_places(c, p, board, row, places):
             pictures.append((f"spoil{min(palms, 4)}", (act.Spoil(starter, row, chosen),)))
     if cause == "ebb" and any(board.fields[s].row == board.fields[site].row for s in c.desert_new):
         pictures.append(("desert", ()))
@@ -42,7 +42,7 @@ def events(
         yield "none", False, ()
 
 
-def completed(
+def completed_places(
     c: Clues, p: Position, board: Board, row: int, places: list[int]
 ) -> Iterator[tuple[int, ...]]:
     """The places seen gone bad, or, with one seen of two, each pair they can become; with more,
@@ -51,7 +51,7 @@ def completed(
     can = [
         i + 1
         for i, s in enumerate(sites)
-        if (k := p.lay.get(s)) and (m := marker(k[-1])) and m[0] != "rotten"
+        if (k := p.lay.get(s)) and (m := fruit_marker(k[-1])) and m[0] != "rotten"
     ]
     if len(places) == 1 < len(can):
         yield from (tuple(sorted((places[0], i))) for i in can if i != places[0])

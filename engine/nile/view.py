@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from engine.nile.asking import spoiling
-from engine.nile.board import FRUITS, TIDES, Board, counted, markers, waves
+from engine.nile.asking import spoiling_question
+from engine.nile.board import FRUITS, TIDES, Board, counted_markers, fruit_markers, waves_on
 from engine.nile.effects import free_place
 from engine.nile.fit import open_fields
 from engine.nile.flow import desert_field
@@ -30,7 +30,7 @@ VARIANTS = {
 }
 
 
-def view(p: Position, board: Board) -> dict[str, Any]:
+def page_view(p: Position, board: Board) -> dict[str, Any]:
     """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
         "phase": PHASES[p.phase],
@@ -187,7 +187,7 @@ def _coming(p: Position, board: Board) -> list[Text]:
     """What goes bad now, and the next scoring, as the market lies now."""
     if p.phase == "over":
         return []
-    out = [spoiling(board, p.wait.number)] if p.wait and p.wait.kind == "spoil" else []
+    out = [spoiling_question(board, p.wait.number)] if p.wait and p.wait.kind == "spoil" else []
     for n in full_rows(p.lay, board):
         out.append(
             say(
@@ -224,7 +224,7 @@ def _market(p: Position, board: Board) -> dict[str, Any]:
     for n, sites in board.market.items():
         lying = row_kinds(p.lay, board, n)
         free = free_place(p, n, board)
-        refused = sorted({f for _, _, f in markers(tuple(lying[-2:]))}, key=FRUITS.index)
+        refused = sorted({f for _, _, f in fruit_markers(tuple(lying[-2:]))}, key=FRUITS.index)
         sure = row_gains(lying)
         bad = Counter(k.split(":")[0] for k in lying)
         rows.append(
@@ -258,7 +258,7 @@ def _listed(fruits: list[str]) -> Text | str:
 
 
 def _boat(p: Position) -> dict[str, Any]:
-    held = counted(p.lay.get("boat", ()))
+    held = counted_markers(p.lay.get("boat", ()))
     rows = [
         [
             seat_name(s),
@@ -292,13 +292,13 @@ def _highlight(p: Position, board: Board) -> dict[str, Text]:
             s: Text("this fruit may go bad")
             for n in board.open_rows(p.wait.number)
             for s in board.market[n]
-            if any(m[0] != "rotten" for m in markers(p.lay.get(s, ())))
+            if any(m[0] != "rotten" for m in fruit_markers(p.lay.get(s, ())))
         }
     if p.phase == "tide" and p.wait is None:
         if p.mode == "flood":
             out = {s: Text("a water card may fit here") for s in open_fields(p, board)}
         else:
-            out = {s: Text("this water card may be taken") for s, c in p.lay.items() if waves(c)}
+            out = {s: Text("this water card may be taken") for s, c in p.lay.items() if waves_on(c)}
     elif p.phase in ("actions", "extra"):
         seat = p.seats[p.turn]
         out = {
@@ -316,7 +316,9 @@ def _highlight(p: Position, board: Board) -> dict[str, Text]:
         for row in board.rows:
             site = desert_field(p, row, board)
             if site and (
-                row == turned if turned else any(waves(p.lay.get(s, ())) for s in board.rows[row])
+                row == turned
+                if turned
+                else any(waves_on(p.lay.get(s, ())) for s in board.rows[row])
             ):
                 out.setdefault(site, Text("the desert would grow here"))
     return out

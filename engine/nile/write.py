@@ -12,7 +12,7 @@ FLAGS = ("tried", "fresh", "asif", "open")
 SEAT_NUMBERS = ("fists", "bids", "owed", "lost")
 
 
-def write(p: Position, board: Board) -> str:
+def write_position(p: Position, board: Board) -> str:
     """A position as set-up lines that read back as the same position."""
     out = ["game nile", "seats " + " ".join(p.seats)]
     out += [f"option {o} on" for o in p.options]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.game import Proposal, Violation
-from engine.nile.board import Board, marker
+from engine.nile.board import Board, fruit_marker
 from engine.nile.clues import Clues
 from engine.nile.names import TIDE, kind_name, seat_name
 from engine.nile.position import SETUP, Position
@@ -21,7 +21,7 @@ GONE = 0.0
 MISSING = 2.0
 
 
-def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
+def wrong_guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
     """Guesses at what was done against the rules."""
     yield from _tide(p, c)
     yield from _track(p, board, c)
@@ -110,7 +110,7 @@ def _out_of_place(
 def _astray(c: Clues) -> Iterator[Proposal]:
     """Markers and cards where none belong"""
     for site, kind in c.astray:
-        if marker(kind):
+        if fruit_marker(kind):
             fault = (
                 "N28",
                 say("{what} on {site} comes from no field", what=kind_name(kind), site=site),
@@ -275,7 +275,7 @@ def _stock(p: Position, c: Clues) -> Iterator[Proposal]:
     yield from _proposal(c, ["desert-stock"], [("N6", text), ("N35", text)], GONE)
 
 
-def place(c: Clues, site: str, at: str, free: str | None) -> Proposal:
+def wrong_place(c: Clues, site: str, at: str, free: str | None) -> Proposal:
     """Harvested to the right row, but not to its free place next to the wall."""
     text = say("the fruit goes on {free}, nearest the house wall", free=free)
     return Proposal((), c.seen(site, at), (Violation("N30", text),))

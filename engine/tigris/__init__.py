@@ -12,7 +12,7 @@ from engine.plan import Plan
 from engine.text import Text, say
 from engine.tigris import setup as beginnings
 from engine.tigris import wars
-from engine.tigris.scoring import result
+from engine.tigris.scoring import spread_jokers
 from engine.tigris.state import TigrisState
 from engine.tigris.words import COLOURS, kind_name, seat_name
 
@@ -40,7 +40,7 @@ class Tigris(Game[TigrisState]):
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
     ) -> TigrisState:
-        return beginnings.setup(plan or self.plan(), seats, statements)
+        return beginnings.set_up(plan or self.plan(), seats, statements)
 
     def new(
         self,
@@ -50,19 +50,19 @@ class Tigris(Game[TigrisState]):
     ) -> TigrisState:
         for name in options or {}:
             raise BadText(f"this game has no option {name!r}")
-        return beginnings.new(plan or self.plan(), seats)
+        return beginnings.new_state(plan or self.plan(), seats)
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> TigrisState:
-        return beginnings.load(plan or self.plan(), data)
+        return beginnings.load_state(plan or self.plan(), data)
 
     def chronicle(
         self, start: TigrisState, played: Sequence[tuple[Action, TigrisState]]
     ) -> list[dict[str, Any]]:
-        return wars.greatest(start, played)
+        return wars.greatest_wars(start, played)
 
     def worth(self, score: Any) -> float:
         """The weakest colour, treasures put where they help it most (T65)."""
-        return result(tuple(score[c] for c in COLOURS), score["treasure"])[0] if score else 0
+        return spread_jokers(tuple(score[c] for c in COLOURS), score["treasure"])[0] if score else 0
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from engine.game import Action, BadText
-from engine.notation import Notation, Part, Syntax, UsageError, one, several
+from engine.notation import Notation, Part, Syntax, UsageError, one_word, several_words
 from engine.text import whole_number
 from engine.tigris.board import Board
 from engine.tigris.words import COLOUR_OF, COLOURS, SEATS
@@ -108,7 +108,10 @@ class Tile(Action, frozen=True):
     site: str
 
     syntax = Syntax(
-        "tile", one("colour", known_colour), one("site", known_site), usage="`tile COLOUR SITE`"
+        "tile",
+        one_word("colour", known_colour),
+        one_word("site", known_site),
+        usage="`tile COLOUR SITE`",
     )
 
 
@@ -136,7 +139,7 @@ class Catastrophe(Action, frozen=True):
 
     site: str
 
-    syntax = Syntax("catastrophe", one("site", known_site), usage="`catastrophe SITE`")
+    syntax = Syntax("catastrophe", one_word("site", known_site), usage="`catastrophe SITE`")
 
 
 class Swap(Action, frozen=True):
@@ -167,7 +170,7 @@ class Commit(Action, frozen=True):
 
     number: int
 
-    syntax = Syntax("commit", one("number", tile_number), usage="`commit NUMBER`")
+    syntax = Syntax("commit", one_word("number", tile_number), usage="`commit NUMBER`")
 
 
 class War(Action, frozen=True):
@@ -175,7 +178,7 @@ class War(Action, frozen=True):
 
     colour: str
 
-    syntax = Syntax("war", one("colour", known_colour), usage="`war COLOUR`")
+    syntax = Syntax("war", one_word("colour", known_colour), usage="`war COLOUR`")
 
 
 class Build(Action, frozen=True):
@@ -186,8 +189,8 @@ class Build(Action, frozen=True):
 
     syntax = Syntax(
         "build",
-        one("monument", known_monument),
-        one("site", known_site),
+        one_word("monument", known_monument),
+        one_word("site", known_site),
         usage="`build COLOUR-COLOUR SITE`",
     )
 
@@ -205,7 +208,7 @@ class Treasure(Action, frozen=True):
 
     syntax = Syntax(
         "treasure",
-        several("sites", _taken, " ".join, 1),
+        several_words("sites", _taken, " ".join, 1),
         usage="`treasure SITE ...`, all that are taken",
     )
 
@@ -218,8 +221,8 @@ class Draw(Action, frozen=True):
 
     syntax = Syntax(
         "draw",
-        one("drawer", lambda word, said: known_seat(word)),
-        several("colours", sorted_colours, " ".join),
+        one_word("drawer", lambda word, said: known_seat(word)),
+        several_words("colours", sorted_colours, " ".join),
         usage="`bag: draw SEAT COLOUR ...`",
     )
 
@@ -230,7 +233,7 @@ NOTATION = Notation[Action](
 BAGS = Notation[Action]((Draw,))
 
 
-def parse(text: str, board: Board, stands: Callable[[str, str], str | None]) -> Action:
+def parse_action(text: str, board: Board, stands: Callable[[str, str], str | None]) -> Action:
     """`"bull: tile red C4"` -> Action. Raises BadText for what is no action at all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip().lower(), re.sub(r"\s*>\s*", ">", rest).replace(",", " ").split()

@@ -68,7 +68,7 @@ class Board:
             if four & self.all == four:
                 self.squares[c] = four
         for corner, four in self.squares.items():
-            for c in cells(four):
+            for c in cells_of(four):
                 self.squares_of[c] += (corner,)
 
     def around(self, m: int) -> int:
@@ -105,7 +105,7 @@ class Board:
         return tuple(COLOURS.index(c) for c in monument.split("-") if c in COLOURS)
 
 
-def cells(m: int) -> Iterator[int]:
+def cells_of(m: int) -> Iterator[int]:
     """The cells of a mask, lowest first."""
     while m:
         low = m & -m
@@ -114,7 +114,7 @@ def cells(m: int) -> Iterator[int]:
 
 
 @lru_cache(maxsize=16)
-def compiled(plan: Plan) -> Board:
+def compiled_board(plan: Plan) -> Board:
     """Raises BadPlan for a plan that is no board of squares."""
     for kind in (
         *TILES,

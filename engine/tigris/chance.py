@@ -15,7 +15,7 @@ P = TypeVar("P", bound=Position)
 Counts = tuple[int, ...]
 
 
-def pool(s: Position) -> Counts:
+def draw_pool(s: Position) -> Counts:
     """What a draw may come from, a number a colour: the bag's tiles where they are known, else all
     that nobody has seen."""
     if s.bag_known is not None:
@@ -25,10 +25,10 @@ def pool(s: Position) -> Counts:
 
 def could_draw(s: Position, counts: Counts) -> bool:
     """Whether the bag may still hold these tiles."""
-    return all(n <= have for n, have in zip(counts, pool(s)))
+    return all(n <= have for n, have in zip(counts, draw_pool(s)))
 
 
-def handfuls(n: int, have: Counts) -> list[Counts]:
+def possible_handfuls(n: int, have: Counts) -> list[Counts]:
     """All ways to take n tiles out of so many a colour."""
     out = []
     for first in product(*(range(min(n, h) + 1) for h in have[:-1])):
@@ -38,31 +38,34 @@ def handfuls(n: int, have: Counts) -> list[Counts]:
     return out
 
 
-def draws(s: Position, seat: int, n: int) -> list[Draw]:
+def possible_draws(s: Position, seat: int, n: int) -> list[Draw]:
     """All that a seat can draw."""
-    return [Draw(BAG, s.seats[seat], named(counts)) for counts in handfuls(n, pool(s))]
+    return [
+        Draw(BAG, s.seats[seat], named_tiles(counts))
+        for counts in possible_handfuls(n, draw_pool(s))
+    ]
 
 
-def named(counts: Counts) -> tuple[str, ...]:
+def named_tiles(counts: Counts) -> tuple[str, ...]:
     """Counts of each colour as names, one for each tile."""
     return tuple(c for c, n in zip(COLOURS, counts) for _ in range(n))
 
 
-def chance(s: Position) -> list[tuple[Action, float]]:
+def draw_chances(s: Position) -> list[tuple[Action, float]]:
     """The next draw's outcomes with their probabilities; [] where the game does not wait for
     one."""
     if s.phase != "draw":
         return []
     seat, n = s.draws[0]
-    have = pool(s)
+    have = draw_pool(s)
     ways = comb(sum(have), n)
     return [
-        (Draw(BAG, s.seats[seat], named(c)), prod(comb(h, k) for h, k in zip(have, c)) / ways)
-        for c in handfuls(n, have)
+        (Draw(BAG, s.seats[seat], named_tiles(c)), prod(comb(h, k) for h, k in zip(have, c)) / ways)
+        for c in possible_handfuls(n, have)
     ]
 
 
-def skip(s: P) -> P:
+def skip_draws(s: P) -> P:
     """The waiting draws left unknown."""
     new = s.copy()
     new._before, new._events = s._before, s._events

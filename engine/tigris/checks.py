@@ -26,7 +26,7 @@ from engine.tigris.words import (
 Faults = list[Violation]
 
 
-def check(s: Position, a: Action) -> Faults:
+def check_action(s: Position, a: Action) -> Faults:
     """Every rule the action breaks; empty where it is legal."""
     if isinstance(a, act.Draw):
         return _draw(s, a)

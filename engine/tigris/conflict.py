@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from engine.tigris.board import cells
+from engine.tigris.board import cells_of
 from engine.tigris.moment import (
     SUPPORTERS,
     TEMPLES,
     Fight,
-    strength,
+    side_strength,
     supporters_lost,
-    war,
     war_colours,
+    war_fight,
 )
 from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, POINTS, RED, TILES, leader_kind
@@ -33,17 +33,17 @@ def next_war(s: Position) -> None:
 
 def begin_war(s: Position, colour: int) -> None:
     """Begins the conflict of a colour."""
-    s.fight, s.phase = war(s.pieces, colour, s.active, len(s.seats)), "commit"
+    s.fight, s.phase = war_fight(s.pieces, colour, s.active, len(s.seats)), "commit"
 
 
-def add(s: Position, number: int) -> bool:
+def add_tiles(s: Position, number: int) -> bool:
     """A side adds tiles from its hand, which leave the game. True when both have and the conflict
     is decided."""
     fight, leader = s.conflict, s.conflict.adder
     seat = leader // 4
     colour = RED if fight.kind == TEMPLES else fight.colour
     take_from_hand(s, seat, colour, number)
-    spend(s, colour, number)
+    spend_tiles(s, colour, number)
     s.tell(
         "{seat} adds {number} ({colour})",
         by_hand=True,
@@ -54,8 +54,8 @@ def add(s: Position, number: int) -> bool:
     if fight.added < 0:
         s.fight = Fight(fight.kind, fight.colour, fight.attacker, fight.defender, number)
         return False
-    attack = strength(s.pieces, fight, fight.attacker) + fight.added
-    defence = strength(s.pieces, fight, fight.defender) + number
+    attack = side_strength(s.pieces, fight, fight.attacker) + fight.added
+    defence = side_strength(s.pieces, fight, fight.defender) + number
     s.fight = None
     if attack > defence:
         _decide(s, fight, fight.attacker, fight.defender)
@@ -68,7 +68,7 @@ def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
     lost = supporters_lost(s.pieces, fight, loser) if fight.kind == SUPPORTERS else 0
     temples = s.pieces.tiles[RED]
     take_home(s, loser)
-    for cell in cells(lost):
+    for cell in cells_of(lost):
         s.tell(
             "take {piece} off {site}",
             s.pieces.without(1 << cell),
@@ -78,10 +78,10 @@ def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
     for n in s.pieces.orphans(temples):  # none, as T49 spares their temples; the check of T51
         take_home(s, n)
     if fight.kind == TEMPLES:
-        score(s, winner // 4, RED, 1)
+        score_points(s, winner // 4, RED, 1)
     else:
-        spend(s, fight.colour, lost.bit_count())
-        score(s, winner // 4, fight.colour, 1 + lost.bit_count())
+        spend_tiles(s, fight.colour, lost.bit_count())
+        score_points(s, winner // 4, fight.colour, 1 + lost.bit_count())
 
 
 def take_home(s: Position, leader: int) -> None:
@@ -96,7 +96,9 @@ def take_home(s: Position, leader: int) -> None:
     )
 
 
-def score(s: Position, seat: int, colour: int, number: int, monument: str | None = None) -> None:
+def score_points(
+    s: Position, seat: int, colour: int, number: int, monument: str | None = None
+) -> None:
     """Points of a colour, or treasures (4)."""
     points = list(s.points)
     points[seat * 5 + colour] += number
@@ -133,7 +135,7 @@ def set_hand(s: Position, seat: int, known: tuple[int, ...], unknown: int) -> No
     s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1 :])
 
 
-def spend(s: Position, colour: int, number: int) -> None:
+def spend_tiles(s: Position, colour: int, number: int) -> None:
     """Tiles of a colour that are out of the game or lie face-down from now on."""
     spent = list(s.spent)
     spent[colour] += number

@@ -9,16 +9,16 @@ from typing import Any, TypeVar
 from engine.game import Action
 from engine.tigris import actions as act
 from engine.tigris import conflict
-from engine.tigris.board import cells
+from engine.tigris.board import cells_of
 from engine.tigris.moment import treasure_claims, war_colours
 from engine.tigris.position import Position
-from engine.tigris.scoring import monument_points, scorer
+from engine.tigris.scoring import monument_points, point_scorer
 from engine.tigris.words import ACTIONS, COLOURS, HAND, RED, TILES, leader_kind
 
 P = TypeVar("P", bound=Position)
 
 
-def perform(state: P, a: Action) -> P:
+def perform_action(state: P, a: Action) -> P:
     """The state after a legal action."""
     if state.draws and not isinstance(a, act.Draw):
         state = state.skip_chance()
@@ -50,9 +50,9 @@ def _tile(s: Position, a: act.Tile) -> None:
             if s.phase != "action":
                 return
     elif joined:
-        leader = scorer(joined[0], colour)
+        leader = point_scorer(joined[0], colour)
         if leader >= 0:
-            conflict.score(s, leader // 4, colour, 1)
+            conflict.score_points(s, leader // 4, colour, 1)
     after_conflicts(s)
 
 
@@ -101,7 +101,7 @@ def _catastrophe(s: Position, a: act.Catastrophe) -> None:
     p = s.pieces
     covered, temples = p.tile_at(cell), p.tiles[RED]
     if covered >= 0:
-        conflict.spend(s, covered, 1)
+        conflict.spend_tiles(s, covered, 1)
         p = p.without(1 << cell)
     s.tell(
         "{seat} puts {piece} on {site}",
@@ -121,7 +121,7 @@ def _swap(s: Position, a: act.Swap) -> None:
     if a.colours:
         for c in a.colours:
             known[COLOURS.index(c)] -= 1
-            conflict.spend(s, COLOURS.index(c), 1)
+            conflict.spend_tiles(s, COLOURS.index(c), 1)
     else:
         # which ones went is not said: nothing is known of the rest
         unknown += sum(known) - a.number
@@ -129,7 +129,7 @@ def _swap(s: Position, a: act.Swap) -> None:
         s.lost += a.number
     conflict.set_hand(s, seat, tuple(known), unknown)
     s.tell("{seat} swaps {number} tiles", by_hand=True, seat=a.seat, number=a.number)
-    if refill(s, seat, a.number):
+    if refill_hands(s, seat, a.number):
         end_action(s)
 
 
@@ -139,7 +139,7 @@ def _pass(s: Position, a: act.Pass) -> None:
 
 
 def _commit(s: Position, a: act.Commit) -> None:
-    if conflict.add(s, a.number):
+    if conflict.add_tiles(s, a.number):
         if s.pieces.union >= 0:
             conflict.next_war(s)
             if s.phase != "action":
@@ -158,7 +158,7 @@ def _build(s: Position, a: act.Build) -> None:
     p, corner = s.pieces, s.board.index[a.site]
     square = s.board.squares[corner]
     temples = p.tiles[RED]
-    conflict.spend(s, p.tile_at(corner), 4)
+    conflict.spend_tiles(s, p.tile_at(corner), 4)
     monuments = list(p.monuments)
     monuments[s.board.monuments.index(a.monument)] = corner
     p = p.without(square)
@@ -189,7 +189,7 @@ def _treasure(s: Position, a: act.Treasure) -> None:
         seat=a.seat,
         sites=", ".join(a.sites),
     )
-    conflict.score(s, owner, 4, len(a.sites))
+    conflict.score_points(s, owner, 4, len(a.sites))
     end_action(s)
 
 
@@ -231,13 +231,13 @@ def after_conflicts(s: Position) -> None:
     if s.pieces.union >= 0:
         site = s.board.ids[s.pieces.union]
         s.tell("take the union tile off {site}", s.pieces.change(union=-1), site=site)
-    if buildable(s):
+    if buildable_monuments(s):
         s.phase = "build"
     else:
         end_action(s)
 
 
-def buildable(s: Position) -> list[tuple[int, int]]:
+def buildable_monuments(s: Position) -> list[tuple[int, int]]:
     """(upper left cell, monument) of everything that the tile just laid allows to build (T53,
     T54)."""
     if s.laid < 0:
@@ -276,7 +276,7 @@ def end_action(s: Position) -> None:
             s.phase = "treasure"
             continue
         taken = treasures & ~may_stay
-        for cell in cells(taken):
+        for cell in cells_of(taken):
             s.tell(
                 "take {piece} off {site}: it goes to {seat}",
                 s.pieces.change(treasures=s.pieces.treasures & ~(1 << cell)),
@@ -284,7 +284,7 @@ def end_action(s: Position) -> None:
                 site=s.board.ids[cell],
                 seat=s.seats[owner],
             )
-        conflict.score(s, owner, 4, taken.bit_count())
+        conflict.score_points(s, owner, 4, taken.bit_count())
     if s.phase == "treasure":
         return
     s.left -= 1
@@ -296,12 +296,12 @@ def end_turn(s: Position) -> None:
     """Monument points, hands filled again, the game's end, and the next player (T34 to T36, T63,
     T64)."""
     for colour, monument in monument_points(s, s.active):
-        conflict.score(s, s.active, colour, 1, monument=s.board.monuments[monument])
+        conflict.score_points(s, s.active, colour, 1, monument=s.board.monuments[monument])
     players = len(s.seats)
     for i in range(players):
         seat = (s.active + i) % players
         missing = HAND - s.hand(seat) - s.drawing(seat)
-        if missing > 0 and not refill(s, seat, missing):
+        if missing > 0 and not refill_hands(s, seat, missing):
             return
     if s.pieces.treasures.bit_count() <= 2:
         s.over, s.phase, s.draws = "T64", "over", ()
@@ -309,7 +309,7 @@ def end_turn(s: Position) -> None:
     s.active, s.left, s.phase = (s.active + 1) % players, ACTIONS, "action"
 
 
-def refill(s: Position, seat: int, number: int) -> bool:
+def refill_hands(s: Position, seat: int, number: int) -> bool:
     """Draws from the bag; False when it does not hold so many, which ends the game (T63)."""
     there = s.bag - sum([n for _, n in s.draws])
     if number > there:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from engine.game import Action
 from engine.tigris import actions as act
-from engine.tigris.effects import buildable
-from engine.tigris.moment import TEMPLES, strength, war_colours
+from engine.tigris.effects import buildable_monuments
+from engine.tigris.moment import TEMPLES, side_strength, war_colours
 from engine.tigris.position import Position
 from engine.tigris.seen import Seen
 from engine.tigris.words import COLOURS, RED
@@ -26,7 +26,7 @@ class Ending:
         self.run, self.state, self.cost, self.far = run, state, cost, far
 
 
-def endings(s: Position, seen: Seen) -> list[Ending]:
+def possible_endings(s: Position, seen: Seen) -> list[Ending]:
     """Where the state may have come to by itself and by declarations that fit, best first; to stay
     is one of them."""
     out: list[Ending] = []
@@ -34,7 +34,7 @@ def endings(s: Position, seen: Seen) -> list[Ending]:
     while waiting and len(out) < MOST:
         here = waiting.pop()
         out.append(here)
-        for run, cost in fitting(here.state, seen):
+        for run, cost in fitting_runs(here.state, seen):
             after = here.state
             for a in run:
                 after = after.apply(a)
@@ -45,7 +45,7 @@ def endings(s: Position, seen: Seen) -> list[Ending]:
     return out
 
 
-def fitting(s: Position, seen: Seen) -> list[tuple[Run, float]]:
+def fitting_runs(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     """The declarations that what is seen speaks for."""
     if s.phase == "commit":
         fight, leaders = s.conflict, s.pieces.leaders
@@ -54,7 +54,7 @@ def fitting(s: Position, seen: Seen) -> list[tuple[Run, float]]:
         )
         if attacker and defender:
             return []
-        return decided(s, not defender, not attacker)
+        return decided_runs(s, not defender, not attacker)
     if s.phase == "war":
         return [
             ((act.War(s.seats[s.active], COLOURS[c]),), 0.1 * i)
@@ -68,11 +68,11 @@ def fitting(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     return []
 
 
-def forced(s: Position) -> list[tuple[Run, float]]:
+def forced_runs(s: Position) -> list[tuple[Run, float]]:
     """What must have happened, one way or another, when people have gone on although nothing on the
     board shows it."""
     if s.phase == "commit":
-        return [(run, cost + 2.0) for run, cost in decided(s, True, True)]
+        return [(run, cost + 2.0) for run, cost in decided_runs(s, True, True)]
     if s.phase == "war":
         return [((act.War(s.seats[s.active], COLOURS[c]),), 1.0) for c in war_colours(s.pieces)[:1]]
     if s.phase == "build":
@@ -82,7 +82,7 @@ def forced(s: Position) -> list[tuple[Run, float]]:
     return []
 
 
-def ready(s: Position, seen: Seen) -> list[Ending]:
+def ready_states(s: Position, seen: Seen) -> list[Ending]:
     """The states from which somebody can take an action: decided as the board shows, or one way or
     another."""
     if s.phase == "action":
@@ -91,7 +91,7 @@ def ready(s: Position, seen: Seen) -> list[Ending]:
     waiting = [Ending((), s, 0.0, 0)]
     while waiting and len(out) < 4:
         here = waiting.pop(0)
-        for run, cost in fitting(here.state, seen) or forced(here.state):
+        for run, cost in fitting_runs(here.state, seen) or forced_runs(here.state):
             after = here.state
             for a in run:
                 after = after.apply(a)
@@ -100,12 +100,14 @@ def ready(s: Position, seen: Seen) -> list[Ending]:
     return out
 
 
-def decided(s: Position, attack_may_win: bool, defence_may_win: bool) -> list[tuple[Run, float]]:
+def decided_runs(
+    s: Position, attack_may_win: bool, defence_may_win: bool
+) -> list[tuple[Run, float]]:
     """The least that both sides can have added for either outcome."""
     fight, out = s.conflict, []
     seats = [s.seats[n // 4] for n in (fight.attacker, fight.defender)]
     colour = RED if fight.kind == TEMPLES else fight.colour
-    attack, defence = (strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender))
+    attack, defence = (side_strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender))
     said = fight.added >= 0
     added = max(fight.added, 0)
     if attack_may_win:
@@ -122,7 +124,7 @@ def decided(s: Position, attack_may_win: bool, defence_may_win: bool) -> list[tu
 def _built(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     seat = s.seats[s.active]
     out: list[tuple[Run, float]] = []
-    for corner, monument in buildable(s):
+    for corner, monument in buildable_monuments(s):
         square = s.board.squares[corner]
         action = act.Build(seat, s.board.monuments[monument], s.board.ids[corner])
         if seen.monuments[monument] >> corner & 1:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from engine.game import Action, Difference, Proposal, Violation
 from engine.tigris import actions as act
-from engine.tigris.board import cells
-from engine.tigris.endings import Run, endings, ready
+from engine.tigris.board import cells_of
+from engine.tigris.endings import Run, possible_endings, ready_states
 from engine.tigris.position import Position
 from engine.tigris.seen import Seen
 from engine.tigris.words import BLUE, COLOURS, TILES
-from engine.tigris.wrongs import wrongs
+from engine.tigris.wrongs import wrong_doings
 
 PASS_ONE = 1.5  # a player leaves one action
 PASS_TURN = 2.0  # a player leaves a whole turn
@@ -29,7 +29,7 @@ MOST = 30
 SITES = 16  # more than so many squares changed at once: no action can be told from that
 
 
-def explain(state: Position, difference: Difference) -> list[Proposal]:
+def explain_difference(state: Position, difference: Difference) -> list[Proposal]:
     """Guesses at what was done, likeliest first (`State.explain`)."""
     s = state.skip_chance()
     seen = Seen(s, difference)
@@ -37,18 +37,18 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
     if not changed or s.phase == "over":
         return []
     found = Guesses(s, seen)
-    for e in endings(s, seen)[:3]:
+    for e in possible_endings(s, seen)[:3]:
         if e.run:
             found.add(e.run, e.cost, e.far)
-    for e in ready(s, seen):
-        for doing in doings(e.state, seen):
+    for e in ready_states(s, seen):
+        for doing in new_doings(e.state, seen):
             _, _, origin, target = doing
             # elsewhere it is only not cleared away yet
             if changed >> (target if target >= 0 else origin) & 1:
                 _attempt(found, e.state, e.run, e.cost, doing)
     if s.phase in ("build", "treasure"):
         _wrong_choice(found, s, seen)
-    for guess in wrongs(s, seen):
+    for guess in wrong_doings(s, seen):
         found.broken(guess)
     return (_uncovered(s, seen) + found.best())[:MOST]
 
@@ -112,7 +112,7 @@ class Guesses:
         """What hands left on the sites of a bit mask."""
         ids = self.s.board.ids
         return {
-            ids[c]: self.seen.sites[ids[c]] for c in cells(touched) if ids[c] in self.seen.sites
+            ids[c]: self.seen.sites[ids[c]] for c in cells_of(touched) if ids[c] in self.seen.sites
         }
 
     def best(self) -> list[Proposal]:
@@ -127,7 +127,7 @@ class Guesses:
         return out
 
 
-def doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
+def new_doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
     """(sort, number, origin, target) of what is new on the board: tile, leader, catastrophe,
     monument; cells, -1: none."""
     p, out = s.pieces, []
@@ -136,16 +136,16 @@ def doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
     for n in seen.gone_leaders(p):
         out.append(("leader", n, p.leaders[n], -1))
     for c, mask in enumerate(seen.tiles):
-        out += [("tile", c, -1, cell) for cell in cells(mask & ~p.tiles[c])]
+        out += [("tile", c, -1, cell) for cell in cells_of(mask & ~p.tiles[c])]
         out += [
             ("tile", c, -1, cell)
-            for cell in cells(seen.hidden & p.free)
+            for cell in cells_of(seen.hidden & p.free)
             if (c == BLUE) == bool(s.board.river >> cell & 1)
         ]
     out += [("tile", c, -1, cell) for c, cell in _turned(s, seen)]
-    out += [("catastrophe", 0, -1, cell) for cell in cells(seen.catastrophes & ~p.catastrophes)]
+    out += [("catastrophe", 0, -1, cell) for cell in cells_of(seen.catastrophes & ~p.catastrophes)]
     for m, mask in enumerate(seen.monuments):
-        out += [("monument", m, -1, cell) for cell in cells(mask) if cell != p.monuments[m]]
+        out += [("monument", m, -1, cell) for cell in cells_of(mask) if cell != p.monuments[m]]
     return out[:SITES]
 
 
@@ -155,7 +155,7 @@ def _turned(s: Position, seen: Seen) -> list[tuple[int, int]]:
     p, board = s.pieces, s.board
     return [
         (c, cell)
-        for cell in cells(seen.flipped & p.free)
+        for cell in cells_of(seen.flipped & p.free)
         for c in range(4)
         if any(board.squares[q] & ~p.tiles[c] == 1 << cell for q in board.squares_of[cell])
     ]
@@ -215,7 +215,7 @@ def _attempt(
         violations = now.check(action)
         if not violations:
             after = now.apply(action)
-            for e in endings(after, found.seen)[:2]:
+            for e in possible_endings(after, found.seen)[:2]:
                 found.add(
                     (*before, *passes, action, *e.run), cost + price + e.cost, e.far, not unknown
                 )
@@ -260,7 +260,7 @@ def _wrong_choice(found: Guesses, s: Position, seen: Seen) -> None:
     for."""
     if s.phase == "build":
         for m, mask in enumerate(seen.monuments):
-            for cell in cells(mask):
+            for cell in cells_of(mask):
                 if cell != s.pieces.monuments[m]:
                     doing = ("monument", m, -1, cell)
                     action = _action(s, doing, s.active)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.tigris.chance import named
+from engine.tigris.chance import named_tiles
 from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, POINTS
 
@@ -22,7 +22,11 @@ def to_json(s: Position) -> dict[str, Any]:
         "points": s.scores(),
         "catastrophes": dict(zip(s.seats, s.catastrophes)),
         "hands": {
-            seat: {"known": list(named(s.known[i])), "unknown": s.unknown[i], "open": s.open[i]}
+            seat: {
+                "known": list(named_tiles(s.known[i])),
+                "unknown": s.unknown[i],
+                "open": s.open[i],
+            }
             for i, seat in enumerate(s.seats)
         },
         "bag": s.bag,
@@ -55,7 +59,7 @@ def to_text(s: Position) -> str:
         if s.catastrophes[i] != 2:
             lines.append(f"catastrophes {seat} {s.catastrophes[i]}")
         if s.open[i] or any(s.known[i]):
-            lines.append(" ".join(("hand", seat, *named(s.known[i]))))
+            lines.append(" ".join(("hand", seat, *named_tiles(s.known[i]))))
         if s.unknown[i] != (0 if s.open[i] else 6) or (any(s.known[i]) and not s.open[i]):
             lines.append(f"hidden {seat} {s.unknown[i]}")
     if s.bag_known is None:

@@ -10,9 +10,9 @@ from operator import itemgetter
 
 from engine.game import Action
 from engine.tigris import actions as act
-from engine.tigris.board import Board, cells
-from engine.tigris.chance import draws, handfuls, named
-from engine.tigris.effects import buildable
+from engine.tigris.board import Board, cells_of
+from engine.tigris.chance import named_tiles, possible_draws, possible_handfuls
+from engine.tigris.effects import buildable_monuments
 from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
 from engine.tigris.pieces import Kingdom
 from engine.tigris.position import Position
@@ -77,7 +77,9 @@ def legal_actions(s: Position) -> list[Action]:
     """Every legal action."""
     if not s.draws:
         return _PHASES[s.phase](s)
-    waiting = [a for seat in dict(s.draws) for n in s.may_draw(seat) for a in draws(s, seat, n)]
+    waiting = [
+        a for seat in dict(s.draws) for n in s.may_draw(seat) for a in possible_draws(s, seat, n)
+    ]
     if s.phase == "draw":
         return [a for a in waiting if a.drawer == s.seats[s.draws[0][0]]]
     return [*_PHASES[s.phase](s.skip_chance()), *waiting]
@@ -128,7 +130,7 @@ def _swaps(seat: str, known: tuple[int, ...], unknown: int) -> tuple[Action, ...
     if unknown:
         out += [act.Swap(seat, n) for n in range(1, min(HAND, unknown + sum(known)) + 1)]
     for n in range(1, min(HAND, sum(known)) + 1):
-        out += [act.Swap(seat, n, named(counts)) for counts in handfuls(n, known)]
+        out += [act.Swap(seat, n, named_tiles(counts)) for counts in possible_handfuls(n, known)]
     return tuple(out)
 
 
@@ -146,7 +148,10 @@ def _build(s: Position) -> list[Action]:
     seat, board = s.seats[s.active], s.board
     return [
         act.Keep(seat),
-        *(act.Build(seat, board.monuments[m], board.ids[corner]) for corner, m in buildable(s)),
+        *(
+            act.Build(seat, board.monuments[m], board.ids[corner])
+            for corner, m in buildable_monuments(s)
+        ),
     ]
 
 
@@ -154,7 +159,7 @@ def _treasure(s: Position) -> list[Action]:
     owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     return [
         act.Treasure(s.seats[owner], tuple(s.board.sites(treasures & ~(1 << stays))))
-        for stays in cells(may_stay)
+        for stays in cells_of(may_stay)
     ]
 
 

@@ -47,7 +47,7 @@ def war_colours(pieces: Pieces) -> list[int]:
     return [c for c in range(4) if count[c] > 1]
 
 
-def war(pieces: Pieces, colour: int, active: int, players: int) -> Fight:
+def war_fight(pieces: Pieces, colour: int, active: int, players: int) -> Fight:
     """The active player attacks where involved, else the next involved clockwise; the next one
     defends (T45)."""
     joined = pieces.region(pieces.union)
@@ -60,23 +60,23 @@ def war(pieces: Pieces, colour: int, active: int, players: int) -> Fight:
     return Fight(SUPPORTERS, colour, sides[0], sides[1])
 
 
-def side(pieces: Pieces, leader: int) -> int:
+def side_of(pieces: Pieces, leader: int) -> int:
     """A leader's former kingdom: what hangs together with it without the union tile (T46)."""
     return pieces.board.flood(1 << pieces.leaders[leader], pieces.occupied & ~(1 << pieces.union))
 
 
-def strength(pieces: Pieces, fight: Fight, leader: int) -> int:
+def side_strength(pieces: Pieces, fight: Fight, leader: int) -> int:
     """What a side has on the board: temples touching its leader (T38), or supporters in its former
     kingdom (T46)."""
     if fight.kind == TEMPLES:
         return (pieces.board.near[pieces.leaders[leader]] & pieces.tiles[RED]).bit_count()
-    return (side(pieces, leader) & pieces.tiles[fight.colour]).bit_count()
+    return (side_of(pieces, leader) & pieces.tiles[fight.colour]).bit_count()
 
 
 def supporters_lost(pieces: Pieces, fight: Fight, loser: int) -> int:
     """The tiles that leave the board with the loser's leader (T48), in red wars without those that
     T49 spares."""
-    lost = side(pieces, loser) & pieces.tiles[fight.colour]
+    lost = side_of(pieces, loser) & pieces.tiles[fight.colour]
     if fight.colour == RED:
         others = 0
         for n, cell in enumerate(pieces.leaders):
@@ -109,7 +109,7 @@ def treasure_claims(pieces: Pieces, active: int, players: int) -> list[tuple[int
     return sorted(out, key=lambda c: (c[0] - active) % players) if out else out
 
 
-def sentence(template: str, args: dict[str, Any]) -> Text:
+def step_sentence(template: str, args: dict[str, Any]) -> Text:
     """The sentence of a step: `piece` is a kind, `colour` a colour, `seat` and `other` are
     seats."""
     named = {"piece": kind_name, "colour": colour_name, "seat": seat_name, "other": seat_name}

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from engine.layout import Contents, Layout
-from engine.tigris.board import Board, cells
+from engine.tigris.board import Board, cells_of
 from engine.tigris.words import BLACK, BLUE, COLOURS, GREEN, RED, TILES, leader_kind
 
 __all__ = ["BLACK", "BLUE", "GREEN", "RED", "Kingdom", "Pieces"]
@@ -291,12 +291,12 @@ class Pieces:
             for kind, mask in zip(
                 (*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)
             ):
-                for cell in cells(mask):
+                for cell in cells_of(mask):
                     at[cell] = (kind,)
             for n, cell in enumerate(self.leaders):
                 if cell >= 0:
                     at[cell] = (leader_kind(seats[n // 4], COLOURS[n % 4]),)
-            for cell in cells(self.treasures):
+            for cell in cells_of(self.treasures):
                 at[cell] = (*at.get(cell, ()), "treasure")
             if self.union >= 0:
                 at[self.union] = (*at[self.union], "union")

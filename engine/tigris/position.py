@@ -9,8 +9,8 @@ from typing import Any, Self
 from engine.game import State, Step
 from engine.layout import Layout
 from engine.tigris.actions import BAG
-from engine.tigris.board import Board, cells
-from engine.tigris.moment import Fight, sentence, treasure_choice
+from engine.tigris.board import Board, cells_of
+from engine.tigris.moment import Fight, step_sentence, treasure_choice
 from engine.tigris.pieces import Pieces
 from engine.tigris.words import ACTIONS, POINTS
 
@@ -70,10 +70,10 @@ class Position(State):
     def steps(self) -> tuple[Step, ...]:
         out, before = [], self._before
         for template, args, by_hand, after in self._events:
-            changed = cells(before.differs(after)) if after is not before else ()
+            changed = cells_of(before.differs(after)) if after is not before else ()
             out.append(
                 Step(
-                    sentence(template, args),
+                    step_sentence(template, args),
                     {self.board.ids[c]: after.contents(c, self.seats) for c in changed},
                     by_hand,
                 )

@@ -14,7 +14,7 @@ REASONS = {
 }
 
 
-def scorer(kingdom: Kingdom, colour: int) -> int:
+def point_scorer(kingdom: Kingdom, colour: int) -> int:
     """The number of the leader whose owner gets a tile's point (T20), the king's in place of a
     missing one (T21); -1: none."""
     for wanted in (colour, BLACK):
@@ -39,7 +39,7 @@ def monument_points(s: Position, seat: int) -> list[tuple[int, int]]:
     return out
 
 
-def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
+def spread_jokers(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
     """Points a colour, weakest first, each joker put where it helps most: on the weakest (T62,
     T65)."""
     out = sorted(points)
@@ -49,17 +49,19 @@ def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
     return tuple(out)
 
 
-def results(s: Position) -> list[tuple[int, ...]]:
+def seat_results(s: Position) -> list[tuple[int, ...]]:
     """Each seat's result: its colours' points from the least up, treasures spread where they help
     most."""
-    return [result(s.points[i * 5 : i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))]
+    return [
+        spread_jokers(s.points[i * 5 : i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))
+    ]
 
 
-def outcome(s: Position) -> Outcome | None:
+def game_outcome(s: Position) -> Outcome | None:
     """Who won and why the game ended; None while it lasts."""
     if not s.over:
         return None
-    all_results = results(s)
+    all_results = seat_results(s)
     best = max(all_results)
     return Outcome(
         tuple(seat for seat, r in zip(s.seats, all_results) if r == best), REASONS[s.over]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.game import Difference
-from engine.tigris.board import cells
+from engine.tigris.board import cells_of
 from engine.tigris.pieces import Pieces
 from engine.tigris.position import Position
 from engine.tigris.words import COLOUR_OF, COLOURS
@@ -101,7 +101,10 @@ class Seen:
     def new_leaders(self, p: Pieces) -> list[tuple[int, int]]:
         """(leader, cell) of those seen where they did not stand."""
         return [
-            (n, c) for n, mask in enumerate(self.leaders) for c in cells(mask) if c != p.leaders[n]
+            (n, c)
+            for n, mask in enumerate(self.leaders)
+            for c in cells_of(mask)
+            if c != p.leaders[n]
         ]
 
     def gone_leaders(self, p: Pieces) -> list[int]:

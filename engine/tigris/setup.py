@@ -9,7 +9,7 @@ from engine.game import BadText, Statement
 from engine.plan import BadPlan, Plan
 from engine.text import whole_number
 from engine.tigris import conflict
-from engine.tigris.board import Board, compiled
+from engine.tigris.board import Board, compiled_board
 from engine.tigris.moment import SUPPORTERS, TEMPLES, Fight, treasure_choice, war_colours
 from engine.tigris.pieces import Pieces
 from engine.tigris.state import TigrisState
@@ -22,7 +22,7 @@ ENDS = ("T63", "T64")
 def board_of(plan: Plan) -> Board:
     """The plan compiled for the rules. Raises BadText."""
     try:
-        return compiled(plan)
+        return compiled_board(plan)
     except BadPlan as e:
         raise BadText(str(e)) from None
 
@@ -39,7 +39,7 @@ def check_seats(seats: Sequence[str]) -> None:
         raise BadText(f"seats: 2 to 4 players, not {len(seats)}")
 
 
-def printed(board: Board) -> dict[str, tuple[str, ...]]:
+def printed_temples(board: Board) -> dict[str, tuple[str, ...]]:
     """A temple with a treasure on every winged creature (T3)."""
     return {site: ("temple", "treasure") for site in board.sites(board.winged)}
 
@@ -126,7 +126,7 @@ class Lines:
 
     def __init__(self, board: Board, seats: Sequence[str]) -> None:
         self.board, self.seats = board, tuple(seats)
-        self.layout: dict[str, tuple[str, ...]] = printed(board)
+        self.layout: dict[str, tuple[str, ...]] = printed_temples(board)
         self.given: dict[str, Any] = {"draws": ()}
         self.hands: dict[int, tuple[int, ...]] = {}
         self.hidden: dict[int, int] = {}
@@ -340,7 +340,7 @@ def _begin(s: TigrisState, phase: str | None) -> TigrisState:
     return s
 
 
-def setup(plan: Plan, seats: Sequence[str], statements: Sequence[Statement]) -> TigrisState:
+def set_up(plan: Plan, seats: Sequence[str], statements: Sequence[Statement]) -> TigrisState:
     """The state that a script's set-up lines describe. Raises BadText, naming the line."""
     check_seats(seats)
     lines = Lines(board_of(plan), seats)
@@ -356,11 +356,11 @@ def setup(plan: Plan, seats: Sequence[str], statements: Sequence[Statement]) -> 
         raise BadText(f"line {last}: {e}") from None
 
 
-def new(plan: Plan, seats: Sequence[str]) -> TigrisState:
+def new_state(plan: Plan, seats: Sequence[str]) -> TigrisState:
     """All hands empty and the bag full: every seat draws its first six (T4)."""
     check_seats(seats)
     board = board_of(plan)
-    s = TigrisState(board, seats, pieces_of(board, seats, printed(board)))
+    s = TigrisState(board, seats, pieces_of(board, seats, printed_temples(board)))
     n = len(seats)
     s.unknown, s.open = (0,) * n, (True,) * n
     s.bag_known = tuple(total - t.bit_count() for total, t in zip(board.totals, s.pieces.tiles))
@@ -369,7 +369,7 @@ def new(plan: Plan, seats: Sequence[str]) -> TigrisState:
     return s
 
 
-def load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
+def load_state(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
     """The state of `to_json`. Raises BadText."""
     try:
         return _load(plan, data)

@@ -29,16 +29,16 @@ class TigrisState(Position):
         return legal.legal_actions(self)
 
     def check(self, action: Action) -> list[Violation]:
-        return checks.check(self, action)
+        return checks.check_action(self, action)
 
     def apply(self, action: Action) -> Self:
         violations = self.check(action)
         if violations:
             raise IllegalAction(action, violations)
-        return effects.perform(self, action)
+        return effects.perform_action(self, action)
 
     def parse(self, text: str) -> Action:
-        return act.parse(text, self.board, self._stands)
+        return act.parse_action(text, self.board, self._stands)
 
     def _stands(self, seat: str, colour: str) -> str | None:
         """Where a leader stands, as a site id; None: with its owner."""
@@ -48,12 +48,12 @@ class TigrisState(Position):
         return self.board.ids[cell] if cell >= 0 else None
 
     def chance(self) -> list[tuple[Action, float]]:
-        return chance.chance(self)
+        return chance.draw_chances(self)
 
     def skip_chance(self) -> Self:
         if not self.draws:
             return self
-        return chance.skip(self)
+        return chance.skip_draws(self)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         """Those before the one who acts have passed, nobody's turn left out twice (T10, T36)."""
@@ -66,23 +66,23 @@ class TigrisState(Position):
 
     def unsaid(self) -> Self:
         return (
-            effects.perform(self, act.Keep(self.seats[self.active]))
+            effects.perform_action(self, act.Keep(self.seats[self.active]))
             if self.phase == "build"
             else self
         )
 
     def standing(self) -> dict[str, int]:
         """The weakest colour's points, treasures put where they help most (T62, T65)"""
-        return {seat: result[0] for seat, result in zip(self.seats, scoring.results(self))}
+        return {seat: result[0] for seat, result in zip(self.seats, scoring.seat_results(self))}
 
     def outcome(self) -> Outcome | None:
-        return scoring.outcome(self)
+        return scoring.game_outcome(self)
 
     def explain(self, difference: Difference) -> list[Proposal]:
-        return explain.explain(self, difference)
+        return explain.explain_difference(self, difference)
 
     def decision(self) -> Decision | None:
-        return view.decision(self)
+        return view.decision_needed(self)
 
     def todo(self) -> list[Todo]:
         """The steps of the last action, and what waits; a square that may be built on is no duty
@@ -94,10 +94,10 @@ class TigrisState(Position):
         )
 
     def view(self) -> dict[str, Any]:
-        return view.view(self)
+        return view.page_view(self)
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
-        return view.expect(self, words)
+        return view.check_expectation(self, words)
 
     def key(self) -> bytes:
         if self._key is None:

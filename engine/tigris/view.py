@@ -8,11 +8,11 @@ from typing import Any
 from engine.game import Choice, Decision
 from engine.text import Text, say, whole_number
 from engine.tigris import actions as act
-from engine.tigris.board import cells
-from engine.tigris.effects import buildable
-from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
+from engine.tigris.board import cells_of
+from engine.tigris.effects import buildable_monuments
+from engine.tigris.moment import TEMPLES, side_strength, treasure_choice, war_colours
 from engine.tigris.position import Position
-from engine.tigris.scoring import monument_points, results
+from engine.tigris.scoring import monument_points, seat_results
 from engine.tigris.words import COLOURS, RED, colour_name, kind_name, leader_kind, seat_name
 
 PAINT = {
@@ -36,7 +36,7 @@ _PHASES = {
 Asked = tuple[Text, list[Choice], list[str]]  # the question, its answers, the squares it is about
 
 
-def decision(s: Position) -> Decision | None:
+def decision_needed(s: Position) -> Decision | None:
     """All of it shows on the board sooner or later, so nobody has to be asked."""
     if s.phase not in _DECISIONS:
         return None
@@ -51,7 +51,7 @@ def _choices(s: Position, text: Callable[[Any], Text]) -> list[Choice]:
 def _commit(s: Position) -> Asked:
     fight = s.conflict
     seats = [seat_name(s.seats[n // 4]) for n in (fight.attacker, fight.defender)]
-    on_board = [strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender)]
+    on_board = [side_strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender)]
     added = max(fight.added, 0)
     colour = colour_name(COLOURS[RED if fight.kind == TEMPLES else fight.colour])
     text = say(
@@ -113,7 +113,7 @@ def _treasure(s: Position) -> Asked:
 _DECISIONS = {"commit": _commit, "war": _war, "build": _build, "treasure": _treasure}
 
 
-def view(s: Position) -> dict[str, Any]:
+def page_view(s: Position) -> dict[str, Any]:
     """What a page shows beyond the layout (docs/reference/engine.md)."""
     left = None
     if s.phase != "over":
@@ -208,7 +208,7 @@ def _monuments(s: Position) -> dict[str, Any]:
 
 
 def _result(s: Position) -> dict[str, Any]:
-    rows: list[list[Any]] = [[seat_name(seat), *r] for seat, r in zip(s.seats, results(s))]
+    rows: list[list[Any]] = [[seat_name(seat), *r] for seat, r in zip(s.seats, seat_results(s))]
     rows.sort(key=lambda row: [-n for n in row[1:]])
     return {
         "title": say("final score"),
@@ -228,16 +228,16 @@ def _highlight(s: Position) -> dict[str, Text]:
             if cell >= 0 and joined >> cell & 1 and n % 4 in colours:
                 out[ids[cell]] = say("in conflict")
     elif s.phase == "build":
-        for corner, _ in buildable(s):
-            for cell in cells(s.board.squares[corner]):
+        for corner, _ in buildable_monuments(s):
+            for cell in cells_of(s.board.squares[corner]):
                 out[ids[cell]] = say("a monument can be built")
     elif s.phase == "treasure":
-        for cell in cells(treasure_choice(s.pieces, s.active, len(s.seats))[1]):
+        for cell in cells_of(treasure_choice(s.pieces, s.active, len(s.seats))[1]):
             out[ids[cell]] = say("all treasures but one are taken")
     return out
 
 
-def expect(s: Position, words: Sequence[str]) -> tuple[bool, str] | None:
+def check_expectation(s: Position, words: Sequence[str]) -> tuple[bool, str] | None:
     """`bag 14` and `hand bull 5`. While a draw waits that nobody told, the numbers before and after
     it are both right."""
     head, *rest = words

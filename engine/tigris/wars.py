@@ -8,14 +8,16 @@ from typing import Any
 from engine.game import Action
 from engine.text import say
 from engine.tigris.actions import Commit
-from engine.tigris.moment import TEMPLES, strength, supporters_lost
+from engine.tigris.moment import TEMPLES, side_strength, supporters_lost
 from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, RED, colour_name, seat_name
 
 SHOWN = 5
 
 
-def greatest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
+def greatest_wars(
+    start: Position, played: Sequence[tuple[Action, Position]]
+) -> list[dict[str, Any]]:
     """One table (as in `view`), the conflicts with most tiles on both sides together first; none:
     []."""
     rows: list[list[Any]] = []
@@ -23,8 +25,8 @@ def greatest(start: Position, played: Sequence[tuple[Action, Position]]) -> list
     for n, (action, after) in enumerate(played, 1):
         fight = before.fight
         if isinstance(action, Commit) and fight is not None and fight.added >= 0:
-            attack = strength(before.pieces, fight, fight.attacker) + fight.added
-            defence = strength(before.pieces, fight, fight.defender) + action.number
+            attack = side_strength(before.pieces, fight, fight.attacker) + fight.added
+            defence = side_strength(before.pieces, fight, fight.defender) + action.number
             loser = fight.defender if attack > defence else fight.attacker
             winner = fight.attacker if attack > defence else fight.defender
             lost = (

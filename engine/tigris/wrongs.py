@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from engine.game import Violation
 from engine.text import say
-from engine.tigris.board import cells
+from engine.tigris.board import cells_of
 from engine.tigris.position import Position
 from engine.tigris.seen import Seen
 from engine.tigris.words import TILES, kind_name
@@ -14,7 +14,7 @@ Wrong = tuple[int, tuple[Violation, ...], float]
 """(squares touched, rules broken, cost)"""
 
 
-def wrongs(s: Position, seen: Seen) -> list[Wrong]:
+def wrong_doings(s: Position, seen: Seen) -> list[Wrong]:
     """What was done against the rules, as far as the board shows it."""
     return _tiles(s, seen) + _treasures(s, seen) + _others(s, seen)
 
@@ -25,7 +25,7 @@ def _tiles(s: Position, seen: Seen) -> list[Wrong]:
     covered = seen.catastrophes | seen.flipped | seen.hidden
     for c, tiles in enumerate(p.tiles):
         new = seen.tiles[c] & ~tiles & p.free
-        for cell in cells(tiles & ~seen.tiles[c] & ~covered):
+        for cell in cells_of(tiles & ~seen.tiles[c] & ~covered):
             site, piece = s.board.ids[cell], kind_name(TILES[c])
             stays = Violation(
                 "T25", say("{piece} on {site} stays where it was placed", piece=piece, site=site)
@@ -35,7 +35,7 @@ def _tiles(s: Position, seen: Seen) -> list[Wrong]:
                 out.append((1 << cell, (stays, free), 0.5))
                 continue
             out.append((1 << cell, (stays,), 1.0))
-            out += [(1 << cell | 1 << to, (stays,), 1.0) for to in list(cells(new))[:3]]
+            out += [(1 << cell | 1 << to, (stays,), 1.0) for to in list(cells_of(new))[:3]]
     return out[:12]
 
 
@@ -43,7 +43,7 @@ def _treasures(s: Position, seen: Seen) -> list[Wrong]:
     """Treasures that nobody may take now, or the wrong ones."""
     p, out = s.pieces, []
     back = seen.treasures & ~p.treasures
-    for cell in cells(p.treasures & ~seen.treasures):
+    for cell in cells_of(p.treasures & ~seen.treasures):
         bit, site = 1 << cell, s.board.ids[cell]
         broken = [
             Violation(
@@ -72,7 +72,7 @@ def _treasures(s: Position, seen: Seen) -> list[Wrong]:
             (Violation("T3", say("treasures lie only where they lay at the beginning")),),
             2.0,
         )
-        for cell in cells(back & ~s._before.treasures)
+        for cell in cells_of(back & ~s._before.treasures)
     ]
     return out[:12]
 
@@ -80,7 +80,7 @@ def _treasures(s: Position, seen: Seen) -> list[Wrong]:
 def _others(s: Position, seen: Seen) -> list[Wrong]:
     p = s.pieces
     out: list[Wrong] = []
-    for cell in cells(p.catastrophes & ~seen.catastrophes):
+    for cell in cells_of(p.catastrophes & ~seen.catastrophes):
         out.append(
             (
                 1 << cell,

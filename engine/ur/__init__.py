@@ -43,7 +43,7 @@ class Ur(Game[UrState]):
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
     ) -> UrState:
-        return setup.read(setup.begin(_board(plan), SEATS, seats, {}), statements)
+        return setup.read_setup(setup.begin_state(_board(plan), SEATS, seats, {}), statements)
 
     def new(
         self,
@@ -51,7 +51,7 @@ class Ur(Game[UrState]):
         options: Mapping[str, str] | None = None,
         plan: Plan | None = None,
     ) -> UrState:
-        return setup.begin(_board(plan), SEATS, seats, options or {}).changed(drawn=True)
+        return setup.begin_state(_board(plan), SEATS, seats, options or {}).changed(drawn=True)
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> UrState:
         return setup.from_json(data, _board(plan))
@@ -59,7 +59,7 @@ class Ur(Game[UrState]):
     def chronicle(
         self, start: UrState, played: Sequence[tuple[Action, UrState]]
     ) -> list[dict[str, Any]]:
-        return wars.longest(start, played)
+        return wars.longest_wars(start, played)
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)

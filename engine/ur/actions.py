@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from engine.game import Action, BadText
-from engine.notation import Notation, Part, Syntax, UsageError, one, several
+from engine.notation import Notation, Part, Syntax, UsageError, one_word, several_words
 from engine.ur.board import Board, is_tile
 from engine.ur.words import DOMAINS, SEATS
 
@@ -23,27 +23,29 @@ _MOVE = re.compile(r"^([A-Za-z]+\d*)>([A-Za-z]+\d*):([0-9]{1,4})$")
 # Equal doings are equal actions
 
 
-def order(site: str, board: Board) -> tuple[int, str]:
+def site_order(site: str, board: Board) -> tuple[int, str]:
     """Sorting key of sites: the order of the plan, then the name."""
     return board.index.get(site, len(board.sites)), site
 
 
-def stones(pairs: Sequence[tuple[str, int]], board: Board) -> Stones:
+def canonical_stones(pairs: Sequence[tuple[str, int]], board: Board) -> Stones:
     """Canonical: a site once, in the square's order, none without a stone."""
     total: dict[str, int] = {}
     for site, n in pairs:
         total[site] = total.get(site, 0) + n
-    return tuple((s, total[s]) for s in sorted(total, key=lambda s: order(s, board)) if total[s])
+    return tuple(
+        (s, total[s]) for s in sorted(total, key=lambda s: site_order(s, board)) if total[s]
+    )
 
 
-def moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Moves:
+def canonical_moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Moves:
     """Politics' moves (from, to, stones) summed per pair and sorted."""
     total: dict[tuple[str, str], int] = {}
     for a, b, n in triples:
         total[a, b] = total.get((a, b), 0) + n
     return tuple(
         (a, b, total[a, b])
-        for a, b in sorted(total, key=lambda k: (order(k[0], board), order(k[1], board)))
+        for a, b in sorted(total, key=lambda k: (site_order(k[0], board), site_order(k[1], board)))
         if total[a, b]
     )
 
@@ -65,7 +67,7 @@ def _stones(words: Sequence[str], board: Board) -> Stones:
         if m is None:
             raise UsageError(f"{word!r} should name a tile and stones, such as C3+2")
         found.append((known_site(m[1], board), int(m[2])))
-    return stones(found, board)
+    return canonical_stones(found, board)
 
 
 def _some_stones(words: Sequence[str], board: Board) -> Stones:
@@ -87,7 +89,7 @@ def _move(word: str, board: Board) -> tuple[str, str, int]:
 
 
 def _moves(words: Sequence[str], board: Board) -> Moves:
-    return moves([_move(word, board) for word in words], board)
+    return canonical_moves([_move(word, board) for word in words], board)
 
 
 def _attack(words: list[str], board: Board) -> tuple[str, str, int]:
@@ -120,14 +122,14 @@ def _swapped(words: list[str], board: Board) -> tuple[str, str, str]:
 
 
 def _built(words: Sequence[str], board: Board) -> tuple[str, ...]:
-    return tuple(sorted([known_site(w, board) for w in words], key=lambda s: order(s, board)))
+    return tuple(sorted([known_site(w, board) for w in words], key=lambda s: site_order(s, board)))
 
 
 ONE, NONE = "names one tile, not {n}", "stands alone"
 LAY = "names a place and a tile, such as A1 war/trade"
 SWAP = "names the tile and the face the hand tile then shows, such as C3 war"
 EXTRA = "names the tile and the stones, such as C3+1"
-SITE, STONES = one("site", known_site), several("stones", _stones, _plus)
+SITE, STONES = one_word("site", known_site), several_words("stones", _stones, _plus)
 
 
 class Lay(Action, frozen=True):
@@ -206,7 +208,7 @@ class Politics(Action, frozen=True):
 
     syntax = Syntax(
         "politics",
-        several("moves", _moves, lambda found: " ".join(f"{a}>{b}:{n}" for a, b, n in found)),
+        several_words("moves", _moves, lambda found: " ".join(f"{a}>{b}:{n}" for a, b, n in found)),
         usage="",
     )
 
@@ -234,7 +236,7 @@ class Extra(Action, frozen=True):
 
     stones: Stones = ()
 
-    syntax = Syntax("extra", several("stones", _some_stones, _plus, 1), usage=EXTRA)
+    syntax = Syntax("extra", several_words("stones", _some_stones, _plus, 1), usage=EXTRA)
 
 
 class Settle(Action, frozen=True):
@@ -251,7 +253,7 @@ class Ziggurat(Action, frozen=True):
     sites: tuple[str, ...]
 
     syntax = Syntax(
-        "ziggurat", several("sites", _built, " ".join, 1), usage="names one or two tiles"
+        "ziggurat", several_words("sites", _built, " ".join, 1), usage="names one or two tiles"
     )
 
 
@@ -282,7 +284,7 @@ NOTATION = Notation[Action](
 )
 
 
-def parse(text: str, board: Board) -> Action:
+def parse_action(text: str, board: Board) -> Action:
     """`"black: trade C3+2"` -> Action. Raises BadText for what is no action at all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip(), rest.split()

@@ -8,12 +8,12 @@ from engine.game import Action, Violation
 from engine.layout import Contents
 from engine.text import Text, say
 from engine.ur import actions as a
-from engine.ur.board import face, pair
-from engine.ur.checks import check, moment_rule
-from engine.ur.legal import shifts
+from engine.ur.board import both_domains, face_up
+from engine.ur.checks import check_action, moment_rule
+from engine.ur.legal import stone_shifts
 from engine.ur.position import Position
 from engine.ur.seen import Seen
-from engine.ur.words import FIVE, domain_name, seat_name, stones
+from engine.ur.words import FIVE, domain_name, seat_name, stones_words
 
 BESIDE = 1.5  # nats for a site that a wrong doing does not explain
 NO_ACTION = 1.0  # nats for what no action can do, on one place
@@ -21,13 +21,13 @@ NO_ACTION = 1.0  # nats for what no action can do, on one place
 Guess = tuple[Action | None, list[Violation], float, int]
 
 
-def guesses(
+def blame_guesses(
     state: Position, seen: Seen, left: Mapping[str, tuple[Contents, Contents]]
 ) -> Iterator[Guess]:
     """(action or None, violations, cost, sites explained) for what is left of a difference."""
     places = [state.board.index[s] for s in left if s in state.board.index]
     for action, explained in _actions(state, seen, places):
-        broken = check(state, action)
+        broken = check_action(state, action)
         if broken:
             yield action, broken, 0.0, explained
     violations: list[Violation] = []
@@ -50,17 +50,20 @@ def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[A
             if owner >= 0:
                 yield a.Ziggurat(state.seats[owner], (sites[i],)), 1
         elif laid and state.tiles[i]:
-            turned = pair(laid) == pair(state.tiles[i] or "")
+            turned = both_domains(laid) == both_domains(state.tiles[i] or "")
             for p in order:
                 mine = state.known(p)
-                if mine <= pair(laid) and (p == state.mover or not turned):
+                if mine <= both_domains(laid) and (p == state.mover or not turned):
                     back = laid.partition("/")[2] if len(mine) < 2 else ""
-                    yield a.Swap(state.seats[p], sites[i], face(laid), back), 1 + (p in seen.hands)
+                    yield (
+                        a.Swap(state.seats[p], sites[i], face_up(laid), back),
+                        1 + (p in seen.hands),
+                    )
     if seen.spare and seen.spare != state.spare:
         yield from (
             (a.Swap(state.seats[p], a.SPARE), 1 + (p in seen.hands))
             for p in order
-            if state.known(p) == pair(seen.spare)
+            if state.known(p) == both_domains(seen.spare)
         )
     for p in order:
         change = {
@@ -93,7 +96,7 @@ def _stones(
         places = sorted(change)
         have = [state.count[i] if state.owner[i] == p else 0 for i in places]
         want = [h + change[i] for h, i in zip(have, places)]
-        yield a.Politics(seat, shifts([sites[i] for i in places], have, want)), len(change)
+        yield a.Politics(seat, stone_shifts([sites[i] for i in places], have, want)), len(change)
     for i, n in more.items():
         beaten = state.owner[i] >= 0 and seen.number(i, state.owner[i]) < state.count[i]
         if state.owner[i] != p and not state.zig[i] and (fewer or beaten):
@@ -123,7 +126,7 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
     """The rule against a place that looks like that, whatever was done."""
     i = state.board.index.get(site)
     if i is None:
-        if len(have) == len(want) == 1 and pair(have[0][5:]) == pair(want[0][5:]):
+        if len(have) == len(want) == 1 and both_domains(have[0][5:]) == both_domains(want[0][5:]):
             return "", say("")
         return "U20", say("the tile on {site} changes only with a swap", site=site)
     mine = [k for k in want if k in state.board.stones]
@@ -141,11 +144,11 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
             seat=seat_name(state.seats[state.mover]),
         )
     if was != now:
-        if was and pair(was[0][5:]) == pair(now[0][5:]):
+        if was and both_domains(was[0][5:]) == both_domains(now[0][5:]):
             return "U20", say(
                 "the tile of {site} was turned over: it lies with {face} up",
                 site=site,
-                face=domain_name(face(was[0][5:])),
+                face=domain_name(face_up(was[0][5:])),
             )
         return "U20", say(
             "the tile of {site} is another one: only a swap with the hand tile does that", site=site
@@ -166,6 +169,6 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
         return rule, say(
             "nothing took {stones} off {site}",
             site=site,
-            stones=stones(state.seats[state.owner[i]], state.count[i] - len(mine)),
+            stones=stones_words(state.seats[state.owner[i]], state.count[i] - len(mine)),
         )
     return rule, say("nothing that may be done now explains the stones on {site}", site=site)

@@ -63,17 +63,17 @@ def _column(letters: str, step: int) -> str:
     return letters[:-1] + chr(ord(letters[-1]) + step)
 
 
-def face(tile: str) -> str:
+def face_up(tile: str) -> str:
     """The domain that is up: `"war/trade"` -> `"war"`."""
     return tile.partition("/")[0]
 
 
-def pair(tile: str) -> frozenset[str]:
+def both_domains(tile: str) -> frozenset[str]:
     """Both domains of a tile; only one when the small sign is unknown (`"war/?"`)."""
     return frozenset(d for d in tile.split("/") if d != "?")
 
 
-def turned(tile: str, up: str) -> str:
+def turned_tile(tile: str, up: str) -> str:
     """The tile with the domain `up` on its face."""
     a, _, b = tile.partition("/")
     return tile if a == up else f"{b}/{a}"

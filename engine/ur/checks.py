@@ -8,20 +8,20 @@ from typing import Any
 from engine.game import Action, Violation
 from engine.text import say
 from engine.ur import actions as a
-from engine.ur.board import pair
+from engine.ur.board import both_domains
 from engine.ur.domains import (
     AS_WRITTEN,
-    allowance,
     culture_needs,
+    extra_allowance,
     harvest_losses,
-    remaining,
+    remaining_tiles,
     round_of,
     short_of,
     trade_sides,
     war_cost,
 )
 from engine.ur.position import Position
-from engine.ur.words import FIVE, domain_name, number, seat_name, stones
+from engine.ur.words import FIVE, domain_name, number_word, seat_name, stones_words
 
 SETUP_ROUNDS = 3  # one stone each on a free tile, then two rounds more (U6, U7)
 ZIGGURATS_A_TURN = 2  # U16
@@ -37,7 +37,7 @@ class Broken(list):
             self.append(Violation(rule, say(template, **args)))
 
 
-def check(state: Position, action: Action) -> list[Violation]:
+def check_action(state: Position, action: Action) -> list[Violation]:
     """Every rule the action breaks, [] where it is legal."""
     out = Broken()
     if isinstance(action, a.Lay):
@@ -97,7 +97,7 @@ def _lay(state: Position, action: a.Lay, out: Broken) -> None:
             out.add("U5", "one tile lies beside the square, and only with three players")
     elif state.phase != "lay" or state.tiles[board.index[action.site]] is not None:
         out.add("U4", "one tile lies on each place of the square")
-    if remaining(state).get(pair(action.tile), 0) < 1:
+    if remaining_tiles(state).get(both_domains(action.tile), 0) < 1:
         out.add("U1", "there is no such tile left")
 
 
@@ -148,7 +148,7 @@ def _swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
             out.add("U8", "the first swap is with a free tile of the square")
         if len(state.seats) != 3 or state.spare is None:
             out.add("U22", "a tile to swap for lies beside the square only with three players")
-        elif not setup and len(mine) == 2 and pair(state.spare) == mine:
+        elif not setup and len(mine) == 2 and both_domains(state.spare) == mine:
             out.add("U20", "the spare tile has the same pair of domains as the hand tile")
         return
     i = state.board.index.get(action.site)
@@ -167,7 +167,7 @@ def _swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
             "the hand tile has no face {face}",
             face=domain_name(action.back if action.face in mine else action.face),
         )
-    elif tile is not None and not setup and len(both) == 2 and pair(tile) == both:
+    elif tile is not None and not setup and len(both) == 2 and both_domains(tile) == both:
         out.add(
             "U20",
             "the tile of {site} has the same pair of domains as the hand tile",
@@ -255,7 +255,7 @@ def _trade(state: Position, action: a.Trade, p: int, out: Broken) -> None:
                 "U31",
                 "{site} may get {stones}: one a side with a foreign tile or the border",
                 site=site,
-                stones=stones(action.seat, sides),
+                stones=stones_words(action.seat, sides),
             )
             if any(state.zig[j] and state.owner[j] == p for j in state.board.near[i]):
                 out.add("U19", "an own ziggurat beside it is not foreign")
@@ -266,7 +266,7 @@ def _trade(state: Position, action: a.Trade, p: int, out: Broken) -> None:
 
 def _supply(n: int, there: int, out: Broken) -> None:
     if n > there:
-        out.add("U15", "only {n} stones are left in the supply", n=number(there))
+        out.add("U15", "only {n} stones are left in the supply", n=number_word(there))
 
 
 def _culture(state: Position, action: a.Culture, p: int, out: Broken) -> None:
@@ -336,8 +336,8 @@ def _war(state: Position, action: a.War, p: int, out: Broken) -> None:
             "U35",
             "{site} cannot pay: the attack takes {n} stones, and {m} are to move",
             site=action.source,
-            n=number(war_cost(state, i, j)),
-            m=number(action.stones),
+            n=number_word(war_cost(state, i, j)),
+            m=number_word(action.stones),
         )
 
 
@@ -346,7 +346,7 @@ def _earned(state: Position, p: int, wanted: int, out: Broken) -> None:
     free tile too."""
     mine = p == state.mover and state.phase in TURNS
     used = len(state.used) if mine else 0
-    allowed = allowance(state, used)
+    allowed = extra_allowance(state, used)
     if mine and state.built:
         out.add("U16", "who builds ziggurats gets no extra stones")
         allowed = 0
@@ -370,7 +370,9 @@ def _extra(state: Position, action: a.Extra, p: int, out: Broken) -> None:
     n = sum(n for _, n in action.stones)
     had = state.bonus if p == state.mover else None
     _earned(state, p, n + (had[2] if had else 0), out)
-    rule = "U12" if allowance(state, len(state.used) if p == state.mover else 0) < 2 else "U13"
+    rule = (
+        "U12" if extra_allowance(state, len(state.used) if p == state.mover else 0) < 2 else "U13"
+    )
     sites = {s for s, _ in action.stones} | ({state.board.sites[had[1]]} if had else set())
     if had and had[0] == "settle":
         out.add("U13", "the extra stone was put on a free tile")
@@ -417,7 +419,7 @@ def _ziggurat(state: Position, action: a.Ziggurat, p: int, out: Broken) -> None:
     if len(set(action.sites)) < len(action.sites):
         out.add("U16", "one ziggurat stands on a tile")
     if len(action.sites) + state.ziggurats > state.board.ziggurats:
-        out.add("U2", "there are {n} ziggurats in all", n=number(state.board.ziggurats))
+        out.add("U2", "there are {n} ziggurats in all", n=number_word(state.board.ziggurats))
     for site in action.sites:
         i = state.board.index.get(site)
         if i is None or state.tiles[i] is None:

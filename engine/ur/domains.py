@@ -3,14 +3,14 @@ actions and explain."""
 
 from __future__ import annotations
 
-from engine.ur.board import pair
+from engine.ur.board import both_domains
 from engine.ur.position import Position
 from engine.ur.words import FIVE
 
 AS_WRITTEN = "as-written"
 
 
-def allowance(state: Position, used: int) -> int:
+def extra_allowance(state: Position, used: int) -> int:
     """Extra stones for having used so many domains (U12, U13); 2 also lets a free tile be
     settled."""
     return (0, 1, 2)[used] if state.option == AS_WRITTEN else (2, 1, 0)[used]
@@ -21,12 +21,12 @@ def round_of(state: Position) -> int:
     return state.puts // len(state.seats)
 
 
-def remaining(state: Position) -> dict[frozenset[str], int]:
+def remaining_tiles(state: Position) -> dict[frozenset[str], int]:
     """Tiles that lie nowhere yet, a pair (U1)."""
     left = dict(state.board.pairs)
     for tile in (*state.tiles, *state.hands, state.spare):
-        if tile and pair(tile) in left:
-            left[pair(tile)] -= 1
+        if tile and both_domains(tile) in left:
+            left[both_domains(tile)] -= 1
     return left
 
 

@@ -9,10 +9,19 @@ from engine.game import Action, Step
 from engine.layout import Contents
 from engine.text import Text, say
 from engine.ur import actions as a
-from engine.ur.board import pair, turned
+from engine.ur.board import both_domains, turned_tile
 from engine.ur.domains import culture_needs, harvest_losses, short_of, war_cost
 from engine.ur.position import Position
-from engine.ur.words import DOMAINS, colour_name, listed, more, off, seat_name, stones, tile_name
+from engine.ur.words import (
+    DOMAINS,
+    colour_name,
+    lay_more,
+    listed_texts,
+    seat_name,
+    stones_words,
+    take_off,
+    tile_name,
+)
 
 P = TypeVar("P", bound=Position)
 
@@ -75,7 +84,7 @@ class Draft(Generic[P]):
         )
 
 
-def apply(state: P, action: Action) -> P:
+def apply_action(state: P, action: Action) -> P:
     """The state after a legal action."""
     draft = Draft(state)
     if isinstance(action, a.Lay):
@@ -97,7 +106,9 @@ def _nothing_left(state: Position) -> bool:
 
 
 def _placed(found: a.Stones, seat: str) -> Text:
-    return listed([say("{stones} on {site}", stones=stones(seat, n), site=s) for s, n in found])
+    return listed_texts(
+        [say("{stones} on {site}", stones=stones_words(seat, n), site=s) for s, n in found]
+    )
 
 
 def _use(draft: Draft, domain: str) -> None:
@@ -107,7 +118,7 @@ def _use(draft: Draft, domain: str) -> None:
     draft.values["used"] = used
     p = draft.state.mover
     hand = draft.hands[p]
-    known = (pair(hand) if hand else frozenset()) | set(used)
+    known = (both_domains(hand) if hand else frozenset()) | set(used)
     # what was used tells what an unseen hand tile bears
     if len(known) == 2 and (hand is None or "?" in hand):
         first = hand.split("/")[0] if hand else used[0]
@@ -153,7 +164,7 @@ def same_faces_text(state: Position) -> Text | None:
     found = same_faces(state)
     if not found:
         return None
-    pairs = listed([say("{first} and {second}", first=x, second=y) for x, y in found])
+    pairs = listed_texts([say("{first} and {second}", first=x, second=y) for x, y in found])
     return say("U4: neighbours show the same face: {pairs}", pairs=pairs)
 
 
@@ -233,7 +244,7 @@ def _laid(state: Position, action: a.Swap, p: int) -> str:
     """The hand tile as it lies after the swap; the back of an unseen one may stay unknown."""
     hand = state.hands[p]
     if hand and "?" not in hand:
-        return turned(hand, action.face)
+        return turned_tile(hand, action.face)
     both = state.known(p) | {action.face} | ({action.back} if action.back else set())
     return f"{action.face}/{next((d for d in DOMAINS if d in both and d != action.face), '?')}"
 
@@ -261,7 +272,7 @@ def _agriculture(draft: Draft, action: a.Agriculture, p: int) -> None:
     draft.place(text, p, action.stones)
     for i in losses:
         draft.add(i, p, -1)
-        draft.follows(off(action.seat, 1, draft.board.sites[i]), i)
+        draft.follows(take_off(action.seat, 1, draft.board.sites[i]), i)
     _use(draft, "agriculture")
 
 
@@ -281,7 +292,7 @@ def _culture(draft: Draft, action: a.Culture, p: int) -> None:
     for i, n in culture_gains(draft.state, p, action.stones).items():
         q = draft.owner[i]
         draft.add(i, q, n)
-        draft.follows(more(draft.seats[q], n, draft.board.sites[i]), i)
+        draft.follows(lay_more(draft.seats[q], n, draft.board.sites[i]), i)
     _use(draft, "culture")
 
 
@@ -309,12 +320,17 @@ def _politics(draft: Draft, action: a.Politics, p: int) -> None:
     for i in places:
         draft.owner[i] = p if draft.count[i] else -1
     parts = [
-        say("{stones} from {source} to {target}", stones=stones(action.seat, n), source=x, target=y)
+        say(
+            "{stones} from {source} to {target}",
+            stones=stones_words(action.seat, n),
+            source=x,
+            target=y,
+        )
         for x, y, n in action.moves
     ]
     seat = seat_name(action.seat)
     draft.do(
-        say("{seat} uses politics: {moves}", seat=seat, moves=listed(parts))
+        say("{seat} uses politics: {moves}", seat=seat, moves=listed_texts(parts))
         if parts
         else say("{seat} uses politics", seat=seat),
         *places,
@@ -335,15 +351,15 @@ def _war(draft: Draft, action: a.War, p: int) -> None:
         seat=seat_name(action.seat),
         target=action.target,
         source=action.source,
-        stones=stones(action.seat, action.stones),
+        stones=stones_words(action.seat, action.stones),
     )
     both = (*defenders, *draft.contents(j)[1:])
     draft.do(text, i, **{action.target: both})
     if n:
-        draft.follows(off(draft.seats[q], n, action.target), j)
+        draft.follows(take_off(draft.seats[q], n, action.target), j)
     if cost:
         draft.add(i, p, -cost)
-        draft.follows(off(action.seat, cost, action.source), i)
+        draft.follows(take_off(action.seat, cost, action.source), i)
     _use(draft, "war")
 
 
@@ -380,7 +396,7 @@ def _ziggurat(draft: Draft, action: a.Ziggurat, p: int) -> None:
     for i in places:
         site, n = draft.board.sites[i], draft.count[i]
         draft.zig[i], draft.owner[i] = True, -1
-        draft.follows(off(action.seat, n, site), i)
+        draft.follows(take_off(action.seat, n, site), i)
         draft.owner[i], draft.count[i] = p, 1
         draft.follows(
             say("one {colour} stone on the ziggurat of {site}", colour=colour, site=site), i

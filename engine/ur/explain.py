@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from engine.game import Action, Difference, Proposal, Violation
 from engine.ur import actions as a
 from engine.ur import blame, effects, solve
-from engine.ur.board import face, pair
-from engine.ur.checks import check
+from engine.ur.board import both_domains, face_up
+from engine.ur.checks import check_action
 from engine.ur.domains import culture_beside
 from engine.ur.position import Position
 from engine.ur.seen import Seen
 from engine.ur.stage import Aim, Run
-from engine.ur.tried import BEHIND, UNDONE, Tried, best
+from engine.ur.tried import BEHIND, UNDONE, Tried, best_tried
 from engine.ur.words import FIVE
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
@@ -26,7 +26,7 @@ FEW_LEFT = 3
 MOST_LEGAL, MOST_WRONG = 14, 10
 
 
-def explain(state: Position, difference: Difference) -> list[Proposal]:
+def explain_difference(state: Position, difference: Difference) -> list[Proposal]:
     """Guesses at what was done, likeliest first (`State.explain`)."""
     seen = Seen(state, difference)
     if not seen.mismatch(state):
@@ -41,7 +41,7 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
             known.add(tuple(actions))
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
-    legal = best([t for t in tried if t.actions and t.wrong < none.wrong])
+    legal = best_tried([t for t in tried if t.actions and t.wrong < none.wrong])
     # else it may still be a wrong doing
     exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE
     out = [
@@ -95,12 +95,12 @@ def _wrong(
             add(t, *t.broken, t.cost, len(t.left) - 1)
     for t in bases:
         if t.left:
-            for action, violations, cost, explained in blame.guesses(t.at, seen, t.left):
+            for action, violations, cost, explained in blame.blame_guesses(t.at, seen, t.left):
                 add(t, action, violations, cost, len(t.left) - explained)
     # else the turn has gone on rightly
     if state.phase == "turn" and all(t.at.mover == state.mover for t in bases):
         for action, cost, left in _others(state, seen):
-            violations = check(state, action)
+            violations = check_action(state, action)
             if violations:
                 add(none, action, violations, cost, left)
     found.sort(key=lambda x: x[0])
@@ -118,7 +118,7 @@ def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
         if q == state.mover or not _active(state, seen, q):
             continue
         there = state.changed(mover=q, used=(), bonus=None, built=0, returned=False)
-        found = best(
+        found = best_tried(
             [
                 Tried(there, seen, acts, cost)
                 for acts, cost in _own_turn(there, seen, _aim(there, seen, q))
@@ -135,7 +135,7 @@ def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
         aim = _aim(state, seen, p)
         for domain in ("agriculture", "trade", "culture", "politics", "war"):
             if domain not in known or domain in state.used:
-                for acts, _ in solve.runs(there, p, aim, (domain,)):
+                for acts, _ in solve.nearest_runs(there, p, aim, (domain,)):
                     t = Tried(there, seen, acts, 0.0)
                     if t.actions and len(t.left) < len(seen.raw):
                         yield t.actions[0], 0.5, len(t.left) + 1
@@ -150,7 +150,7 @@ def _turns(state: Position, seen: Seen) -> Iterator[Run]:
         yield from _own_turn(state, seen, aim)
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     if _active(state, seen, q) and not list(_swaps(state, seen, p)):
-        before = best(
+        before = best_tried(
             [
                 Tried(state, seen, acts, cost)
                 for acts, cost in _before_swap(state, seen, _aim(state, seen, p))
@@ -185,8 +185,8 @@ def _before_swap(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
         for i in seen.changed:
             if seen.number(i, p) and state.free(i):
                 yield [a.Return(seat, sites[i])], 0.0
-    for order in solve.orders(state, p):
-        yield from solve.runs(state, p, aim, order)
+    for order in solve.domain_orders(state, p):
+        yield from solve.nearest_runs(state, p, aim, order)
 
 
 def _aim(state: Position, seen: Seen, p: int) -> Aim:
@@ -233,8 +233,8 @@ def _active(state: Position, seen: Seen, q: int) -> bool:
         if (
             laid
             and len(mine) == 2
-            and pair(laid) == mine
-            and pair(laid) != pair(state.tiles[i] or "")
+            and both_domains(laid) == mine
+            and both_domains(laid) != both_domains(state.tiles[i] or "")
         ):
             return True
         before = state.count[i] if state.owner[i] == q else 0
@@ -250,13 +250,15 @@ def _swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
     found = []
     for i in seen.changed:
         laid = seen.laid(i)
-        if laid is None or not (mine <= pair(laid)):
+        if laid is None or not (mine <= both_domains(laid)):
             continue
-        other = pair(state.tiles[i] or "") == pair(laid)
-        fits = taken is None or pair(taken) == pair(state.tiles[i] or "")
+        other = both_domains(state.tiles[i] or "") == both_domains(laid)
+        fits = taken is None or both_domains(taken) == both_domains(state.tiles[i] or "")
         back = laid.partition("/")[2] if len(mine) < 2 else ""
-        found.append(((other, not fits, i), a.Swap(seat, state.board.sites[i], face(laid), back)))
-    if seen.spare and seen.spare != state.spare and mine <= pair(seen.spare):
+        found.append(
+            ((other, not fits, i), a.Swap(seat, state.board.sites[i], face_up(laid), back))
+        )
+    if seen.spare and seen.spare != state.spare and mine <= both_domains(seen.spare):
         found.append(((False, False, -1), a.Swap(seat, a.SPARE)))
     yield from (swap for _, swap in sorted(found, key=lambda x: x[0]))
 
@@ -272,11 +274,11 @@ def _unseen_swaps(state: Position, seen: Seen, p: int, q: int) -> Iterator[tuple
             seen.laid(i)
             and state.free(i)
             and len(mine) == 2
-            and pair(seen.tiles[i] or "") == state.known(q)
+            and both_domains(seen.tiles[i] or "") == state.known(q)
         ):
             proof = p in seen.hands and seen.hands[p] == state.tiles[i]
             taken = seen.hands.get(q)
-            up = face(taken) if taken and pair(taken) == mine else min(mine)
+            up = face_up(taken) if taken and both_domains(taken) == mine else min(mine)
             yield a.Swap(seat, state.board.sites[i], up), 0.5 if proof else COVERED_SWAP
 
 
@@ -331,11 +333,14 @@ def _put_in_turn(state: Position, waiting: dict[int, list[int]]) -> list[Action]
     seat, mine = state.seats[state.mover], waiting.get(state.mover, [])
     for i in dict.fromkeys(mine):
         action = a.Put(seat, state.board.sites[i])
-        if check(state, action):
+        if check_action(state, action):
             continue
         rest = list(mine)
         rest.remove(i)
-        run = [action, *_put_in_turn(effects.apply(state, action), {**waiting, state.mover: rest})]
+        run = [
+            action,
+            *_put_in_turn(effects.apply_action(state, action), {**waiting, state.mover: rest}),
+        ]
         if len(run) > len(best):
             best = run
         if len(best) == sum(map(len, waiting.values())):
@@ -352,7 +357,7 @@ def _first_swaps(state: Position, seen: Seen) -> Iterator[Run]:
             if not (isinstance(swap, a.Swap) and swap.site == a.SPARE):
                 yield [*passes, swap], 0.0
         passes.append(a.Pass(state.seats[state.mover]))
-        state = effects.apply(state, passes[-1])
+        state = effects.apply_action(state, passes[-1])
     for acts, cost in _turns(state, Seen(state, seen.mismatch(state))):
         yield [*passes, *acts], cost
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from engine.game import Action
 from engine.ur import actions as a
-from engine.ur.board import face, pair
+from engine.ur.board import both_domains, face_up
 from engine.ur.checks import ZIGGURATS_A_TURN
 from engine.ur.domains import (
-    allowance,
     culture_needs,
+    extra_allowance,
     harvest_losses,
-    remaining,
+    remaining_tiles,
     round_of,
     short_of,
     trade_sides,
@@ -83,20 +83,20 @@ def _swaps(state: Position, seat: str, p: int) -> Iterator[Action]:
     for i, site in enumerate(state.board.sites):
         if not state.free(i):
             continue
-        there = pair(state.tiles[i] or "")
+        there = both_domains(state.tiles[i] or "")
         if len(mine) == 2:
             if setup or there != mine:
                 for up in faces:
                     yield a.Swap(seat, site, up)
         else:
             for tile in faces:
-                if setup or pair(tile) != there:
+                if setup or both_domains(tile) != there:
                     yield a.Swap(seat, site, *tile.split("/"))
     if (
         not setup
         and state.spare
         and len(state.seats) == 3
-        and (len(mine) < 2 or pair(state.spare) != mine)
+        and (len(mine) < 2 or both_domains(state.spare) != mine)
     ):
         yield a.Swap(seat, a.SPARE)
 
@@ -109,7 +109,7 @@ def _faces(state: Position, p: int) -> list[str]:
     return sorted(f"{x}/{y}" for x in DOMAINS for y in DOMAINS if x != y and mine <= {x, y})
 
 
-def spread(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
+def stone_spreads(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
     """The ways to lay up to so many stones on each of the tiles, or some of them when there are too
     many ways."""
     ways = 1
@@ -140,7 +140,7 @@ def _agriculture(state: Position, seat: str, p: int) -> list[Action]:
         if state.face(i) == "agriculture"
     ]
     supply = state.supplies[p] + len(harvest_losses(state, p))
-    return [a.Agriculture(seat, s) for s in spread([x for x in limits if x[1] > 0], supply)]
+    return [a.Agriculture(seat, s) for s in stone_spreads([x for x in limits if x[1] > 0], supply)]
 
 
 def _trade(state: Position, seat: str, p: int) -> list[Action]:
@@ -150,7 +150,9 @@ def _trade(state: Position, seat: str, p: int) -> list[Action]:
         for i in state.own(p)
         if state.face(i) == "trade"
     ]
-    return [a.Trade(seat, s) for s in spread([x for x in limits if x[1] > 0], state.supplies[p])]
+    return [
+        a.Trade(seat, s) for s in stone_spreads([x for x in limits if x[1] > 0], state.supplies[p])
+    ]
 
 
 def _culture(state: Position, seat: str, p: int) -> list[Action]:
@@ -160,9 +162,9 @@ def _culture(state: Position, seat: str, p: int) -> list[Action]:
     ways: list[a.Stones] = [()]
     for q, there in short.items():
         limits = [(state.board.sites[i], n) for i, n in needs.items() if state.owner[i] == q]
-        exact = [s for s in spread(limits, there) if sum(n for _, n in s) == there]
+        exact = [s for s in stone_spreads(limits, there) if sum(n for _, n in s) == there]
         ways = [(*w, *s) for w in ways for s in exact]
-    return out + [a.Culture(seat, a.stones(w, state.board)) for w in ways[:FEW] if w]
+    return out + [a.Culture(seat, a.canonical_stones(w, state.board)) for w in ways[:FEW] if w]
 
 
 def _politics(state: Position, seat: str, p: int) -> list[Action]:
@@ -172,7 +174,7 @@ def _politics(state: Position, seat: str, p: int) -> list[Action]:
     for want in _distributions(len(own), sum(have)):
         if len(out) == FEW:
             break
-        out.append(a.Politics(seat, shifts([sites[i] for i in own], have, want)))
+        out.append(a.Politics(seat, stone_shifts([sites[i] for i in own], have, want)))
     else:
         return out
     return [
@@ -198,7 +200,7 @@ def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
             yield (n, *rest)
 
 
-def shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.Moves:
+def stone_shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.Moves:
     """Few moves from one distribution to another of as many stones: equal amounts go together
     first. In the sites' order."""
     give = {i: h - w for i, (h, w) in enumerate(zip(have, want)) if h > w}
@@ -232,7 +234,7 @@ def _war(state: Position, seat: str, p: int) -> list[Action]:
 
 
 def _bonus(state: Position, seat: str, p: int) -> Iterator[Action]:
-    allowed = allowance(state, len(state.used))
+    allowed = extra_allowance(state, len(state.used))
     sites, supply = state.board.sites, state.supplies[p]
     if state.bonus is not None:
         kind, i, had = state.bonus
@@ -261,7 +263,7 @@ def _lays(state: Position) -> Iterator[Action]:
     places = _bare(state)
     if not places:
         return
-    left = remaining(state)
+    left = remaining_tiles(state)
     kinds = sorted(
         f"{x}/{y}"
         for x in DOMAINS
@@ -287,7 +289,7 @@ def _bare(state: Position) -> list[str]:
     return out
 
 
-def chance(state: Position) -> list[tuple[Action, float]]:
+def tile_chances(state: Position) -> list[tuple[Action, float]]:
     """The next tile of a shuffled box (open mode), face drawn too; a face its neighbours show is
     laid the other way up or put back (U4) as long as there is another tile."""
     if state.phase != "lay" or not state.drawn:
@@ -296,9 +298,9 @@ def chance(state: Position) -> list[tuple[Action, float]]:
     i = state.board.index.get(site)
     near = {state.face(j) for j in state.board.near[i]} if i is not None else set()
     weights = {
-        tile: n for both, n in remaining(state).items() if n > 0 for tile in _both_ways(both)
+        tile: n for both, n in remaining_tiles(state).items() if n > 0 for tile in _both_ways(both)
     }
-    fitting = {t: n for t, n in weights.items() if face(t) not in near} or weights
+    fitting = {t: n for t, n in weights.items() if face_up(t) not in near} or weights
     total = sum(fitting.values())
     return [(a.Lay(a.BOX, site, t), n / total) for t, n in sorted(fitting.items())]
 

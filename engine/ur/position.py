@@ -11,7 +11,7 @@ from engine.game import State, Step
 from engine.layout import Contents, Layout
 from engine.ur import scoring
 from engine.ur.actions import BOX
-from engine.ur.board import Board, face, pair
+from engine.ur.board import Board, both_domains, face_up
 from engine.ur.words import DOMAINS
 
 LAY, PUT, SWAP, TURN, OVER = PHASES = ("lay", "put", "swap", "turn", "over")
@@ -89,7 +89,7 @@ class Position(State):
     def face(self, i: int) -> str:
         """The domain that is up on a place's tile."""
         tile = self.tiles[i]
-        return face(tile) if tile else ""
+        return face_up(tile) if tile else ""
 
     @property
     def ziggurats(self) -> int:
@@ -100,7 +100,7 @@ class Position(State):
         """The domains known to be on a seat's hand tile: two, fewer at a table where it was not
         seen."""
         hand = self.hands[p]
-        found = pair(hand) if hand else frozenset()
+        found = both_domains(hand) if hand else frozenset()
         return found if len(found) == 2 or p != self.mover else found | frozenset(self.used)
 
     def could_bear(self, p: int, domain: str) -> bool:
@@ -116,11 +116,13 @@ class Position(State):
                 tile is not None
                 and not self.count[i]
                 and not self.zig[i]
-                and (len(mine) < 2 or pair(tile) != mine)
+                and (len(mine) < 2 or both_domains(tile) != mine)
             ):
                 return True
         return bool(
-            self.spare and len(self.seats) == 3 and (len(mine) < 2 or pair(self.spare) != mine)
+            self.spare
+            and len(self.seats) == 3
+            and (len(mine) < 2 or both_domains(self.spare) != mine)
         )
 
     # Who

@@ -29,7 +29,7 @@ def best_sets(tiles: Mapping[str, int], ziggurats: int = 0) -> list[tuple[str, .
     return sets
 
 
-def worth(sets: list[tuple[str, ...]]) -> int:
+def sets_worth(sets: list[tuple[str, ...]]) -> int:
     """Points of a division into sets."""
     return sum(WORTH[len(s)] for s in sets)
 
@@ -41,12 +41,12 @@ def best_with_hand(
     face (U25)."""
     if hand is None:
         sets = best_sets(tiles, ziggurats)
-        return worth(sets), sets, None
+        return sets_worth(sets), sets, None
     best: tuple[int, list[tuple[str, ...]], str | None] | None = None
     for domain in hand.split("/"):
         if domain in DOMAINS:
             sets = best_sets({**tiles, domain: tiles.get(domain, 0) + 1}, ziggurats)
-            points = worth(sets)
+            points = sets_worth(sets)
             if best is None or points > best[0]:
                 best = (points, sets, domain)
     return best or best_with_hand(tiles, ziggurats, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.game import Difference
-from engine.layout import Contents, canonical
+from engine.layout import Contents, canonical_contents
 from engine.ur.board import is_tile
 from engine.ur.position import Position
 
@@ -22,7 +22,7 @@ class Seen:
         board = state.board
         self.state = state
         self.raw: dict[str, Contents] = {
-            s: canonical(tuple(c[1]), "cluster") for s, c in difference.items()
+            s: canonical_contents(tuple(c[1]), "cluster") for s, c in difference.items()
         }
         self.tiles: list[str | None] = list(state.tiles)
         self.zig = list(state.zig)
@@ -69,7 +69,7 @@ class Seen:
                     continue
                 want = before.contents(i)
             have = state.contents(i)
-            if have != want and canonical(have, "cluster") != want:
+            if have != want and canonical_contents(have, "cluster") != want:
                 out[site] = (have, want)
         beside = [
             (board.spare, state.spare),

@@ -16,7 +16,7 @@ from engine.ur.words import DOMAINS
 OPTIONS = {"bonus": ("as-written", "for-restraint")}  # U13; the first is the default
 
 
-def begin(
+def begin_state(
     board: Board, all_seats: Sequence[str], seats: Sequence[str], options: Mapping[str, str]
 ) -> UrState:
     """An empty table. Raises BadText for seats or options that do not fit."""
@@ -40,7 +40,7 @@ def _option(name: str, value: str) -> None:
         raise BadText(f"option {name} is {' or '.join(OPTIONS[name])}, not {value!r}")
 
 
-def read(state: UrState, statements: Sequence[Statement]) -> UrState:
+def read_setup(state: UrState, statements: Sequence[Statement]) -> UrState:
     """The state after the set-up lines. Raises BadText beginning with `line N: `."""
     told: set[str] = set()
     for st in statements:

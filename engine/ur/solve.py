@@ -13,14 +13,25 @@ from collections.abc import Iterable, Iterator
 from engine.game import Action
 from engine.ur import actions as a
 from engine.ur import warfare
-from engine.ur.domains import allowance
-from engine.ur.legal import shifts
+from engine.ur.domains import extra_allowance
+from engine.ur.legal import stone_shifts
 from engine.ur.position import Position
-from engine.ur.stage import NOTHING_DONE, ONE_MORE_MOVE, Aim, Run, Stage, idle, pattern, use
+from engine.ur.stage import (
+    NOTHING_DONE,
+    ONE_MORE_MOVE,
+    Aim,
+    Run,
+    Stage,
+    idle_cost,
+    use_domain,
+    with_tiles,
+)
 from engine.ur.words import DOMAINS
 
 
-def orders(state: Position, p: int, domains: Iterable[str] | None = None) -> list[tuple[str, ...]]:
+def domain_orders(
+    state: Position, p: int, domains: Iterable[str] | None = None
+) -> list[tuple[str, ...]]:
     """The domains that may still be used, in every order; `domains` instead of the hand tile's."""
     if state.built or state.returned or state.bonus:
         return [()]
@@ -45,23 +56,23 @@ def orders(state: Position, p: int, domains: Iterable[str] | None = None) -> lis
     return out
 
 
-def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[Run]:
+def nearest_runs(state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[Run]:
     """The ways to use the domains in that order that come nearest to the aim, with extra stones,
     before the swap."""
     allowed = 0
     if not (state.built or state.returned):
-        allowed = allowance(state, len({*state.used, *order}))
+        allowed = extra_allowance(state, len({*state.used, *order}))
         if state.bonus:
             allowed = allowed - state.bonus[2] if state.bonus[0] == "extra" else 0
     if "war" in order:
-        yield from warfare.runs(state, p, aim, order, allowed)
+        yield from warfare.war_runs(state, p, aim, order, allowed)
     elif "politics" in order:
         yield from _with_politics(state, p, aim, order, allowed)
     else:
         yield from _each_place(state, p, aim, order, allowed)
 
 
-def bonuses(
+def bonus_stones(
     state: Position, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]
 ) -> list[Action | None]:
     """The extra stones for the places that want some, the best first; `there`: own stones on them
@@ -95,7 +106,7 @@ def _each_place(
     own = state.own(p)
     first = Stage(state, p, order[0] if order else None)
     kept = [i for i in own if first.after(i, state.count[i])[0] > 0]
-    second = Stage(pattern(state, p, kept), p, order[1] if len(order) > 1 else None)
+    second = Stage(with_tiles(state, p, kept), p, order[1] if len(order) > 1 else None)
     laid: tuple[dict[int, int], dict[int, int]] = ({}, {})
     there: dict[int, int] = {}
     wanted = {i: aim.lo[i] for i in range(len(aim.lo)) if aim.lo[i] and state.owner[i] != p}
@@ -112,9 +123,11 @@ def _each_place(
         laid[0][i], laid[1][i], there[i] = best[2], best[3], best[4]
         if aim.off(i, best[4]) > 0:
             wanted[i] = aim.off(i, best[4])
-    acts: list[Action] = [use(state, p, d, stones) for d, stones in zip(order, laid)]
-    cost = sum(idle(st, own, stones) for st, stones in zip((first, second)[: len(order)], laid))
-    for extra in bonuses(state, p, allowed, wanted, there):
+    acts: list[Action] = [use_domain(state, p, d, stones) for d, stones in zip(order, laid)]
+    cost = sum(
+        idle_cost(st, own, stones) for st, stones in zip((first, second)[: len(order)], laid)
+    )
+    for extra in bonus_stones(state, p, allowed, wanted, there):
         yield acts + ([extra] if extra else []), cost
 
 
@@ -127,7 +140,7 @@ def _with_politics(
     first = Stage(state, p, order[0] if k else None)
     held = [i for i in own if first.after(i, state.count[i])[0] > 0]
     last = order[1] if not k and len(order) > 1 else None
-    second = Stage(pattern(state, p, [i for i in held if aim.hi[i]]), p, last)
+    second = Stage(with_tiles(state, p, [i for i in held if aim.hi[i]]), p, last)
     gap, moved = _rearranged(state, p, aim, held, first, second)
     settled = [
         i for i, n in enumerate(aim.lo) if n == 1 and i not in held and (state.free(i) or i in own)
@@ -150,7 +163,7 @@ def _with_politics(
         return
     before, after, laid = moved
     sites = [state.board.sites[i] for i in held]
-    moves = shifts(sites, [before[i] for i in held], [after[i] for i in held])
+    moves = stone_shifts(sites, [before[i] for i in held], [after[i] for i in held])
     laid_first = {i: before[i] - first.after(i, state.count[i])[0] for i in held}
     acts: list[Action] = []
     cost = NOTHING_DONE if not moves else ONE_MORE_MOVE * (len(moves) - 1)
@@ -159,8 +172,8 @@ def _with_politics(
             acts.append(a.Politics(state.seats[p], moves))
         else:
             stage, stones = (first, laid_first) if k else (second, laid)
-            acts.append(use(state, p, d, stones))
-            cost += idle(stage, own, stones)
+            acts.append(use_domain(state, p, d, stones))
+            cost += idle_cost(stage, own, stones)
     yield acts + ([extra] if extra else []), cost
 
 

@@ -84,7 +84,7 @@ class Stage:
         return found or [lo]
 
 
-def pattern(state: Position, p: int, own: Iterable[int]) -> Position:
+def with_tiles(state: Position, p: int, own: Iterable[int]) -> Position:
     """The state with the seat holding exactly these tiles; how many stones lie there does not
     count."""
     own = set(own)
@@ -97,7 +97,7 @@ def pattern(state: Position, p: int, own: Iterable[int]) -> Position:
     return state.changed(owner=tuple(owner), count=tuple(count))
 
 
-def use(state: Position, p: int, domain: str, stones: dict[int, int]) -> Action:
+def use_domain(state: Position, p: int, domain: str, stones: dict[int, int]) -> Action:
     """The action of a domain that lays so many stones by place."""
     sites, seat = state.board.sites, state.seats[p]
     found = tuple((sites[i], n) for i, n in sorted(stones.items()) if n)
@@ -106,7 +106,7 @@ def use(state: Position, p: int, domain: str, stones: dict[int, int]) -> Action:
     return a.Trade(seat, found) if domain == "trade" else a.Culture(seat)
 
 
-def idle(stage: Stage, own: Iterable[int], stones: dict[int, int]) -> float:
+def idle_cost(stage: Stage, own: Iterable[int], stones: dict[int, int]) -> float:
     """What a use costs that changes nothing on the board."""
     seen = any(stones.values()) or stage.gain or not stage.lose.isdisjoint(own)
     return 0.0 if seen else NOTHING_DONE

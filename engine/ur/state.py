@@ -10,7 +10,7 @@ from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Pr
 from engine.layout import Contents, same_contents
 from engine.text import say
 from engine.ur import actions, checks, effects, explain, legal, store, view
-from engine.ur.board import pair
+from engine.ur.board import both_domains
 from engine.ur.position import OVER, SWAP, TURN, Position
 from engine.ur.words import colour_name, domain_name, seat_name
 
@@ -26,16 +26,16 @@ class UrState(Position):
         return legal.legal_actions(self)
 
     def check(self, action: Action) -> list[Violation]:
-        return checks.check(self, action)
+        return checks.check_action(self, action)
 
     def apply(self, action: Action) -> Self:
-        violations = checks.check(self, action)
+        violations = checks.check_action(self, action)
         if violations:
             raise IllegalAction(action, violations)
-        return effects.apply(self, action)
+        return effects.apply_action(self, action)
 
     def parse(self, text: str) -> Action:
-        return actions.parse(self.plan.as_written(text), self.board)
+        return actions.parse_action(self.plan.as_written(text), self.board)
 
     def outcome(self) -> Outcome | None:
         if self.phase != OVER:
@@ -50,16 +50,16 @@ class UrState(Position):
         return Outcome(tuple(s for s in self.seats if scores[s] == best), reason)
 
     def explain(self, difference: Difference) -> list[Proposal]:
-        return explain.explain(self, difference)
+        return explain.explain_difference(self, difference)
 
     def view(self) -> dict[str, Any]:
-        return view.view(self)
+        return view.page_view(self)
 
     def decision(self) -> Decision | None:
-        return view.decision(self)
+        return view.decision_needed(self)
 
     def chance(self) -> list[tuple[Action, float]]:
-        return legal.chance(self)
+        return legal.tile_chances(self)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         """The first swaps that were passed up when a later seat swaps, or the first turn begins
@@ -85,7 +85,9 @@ class UrState(Position):
         if site in self.board.index or len(have) != 1 or len(seen) != 1:
             return same_contents(have, seen, reads)
         # either side up: all know both
-        return pair(have[0].removeprefix("tile:")) == pair(seen[0].removeprefix("tile:"))
+        return both_domains(have[0].removeprefix("tile:")) == both_domains(
+            seen[0].removeprefix("tile:")
+        )
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         head, rest = words[0], list(words[1:])

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.game import Action, Violation
-from engine.layout import Contents, between, canonical
+from engine.layout import Contents, canonical_contents, lies_between
 from engine.ur import actions as a
 from engine.ur import effects
-from engine.ur.checks import check
+from engine.ur.checks import check_action
 from engine.ur.domains import culture_needs, short_of
 from engine.ur.position import Position
 from engine.ur.seen import Seen
@@ -42,13 +42,13 @@ class Tried:
         by_hand: set[str] = set()
         hands = False
         for action in actions:
-            action = named(self.at, action, seen)
-            violations = check(self.at, action)
+            action = named_culture(self.at, action, seen)
+            violations = check_action(self.at, action)
             if violations:
                 self.broken = (action, violations)
                 break
             before = self.at
-            self.at = effects.apply(before, action)
+            self.at = effects.apply_action(before, action)
             self.actions.append(action)
             for step in self.at.steps:
                 for site in step.changes:
@@ -59,18 +59,18 @@ class Tried:
                     price = HALF if step.by_hand else UNDONE
                     was = shown.setdefault(site, {})
                     if not was and i is not None:
-                        was[canonical(before.contents(i), "cluster")] = price
+                        was[canonical_contents(before.contents(i), "cluster")] = price
                     elif was:
                         last = next(reversed(was))
                         was[last] = min(was[last], price)
-                    was[canonical(step.changes[site], "cluster")] = price
+                    was[canonical_contents(step.changes[site], "cluster")] = price
         self.left: Left = seen.mismatch(self.at)
         self.wrong = 0.0
         self.undone = 0
         for site, (have, want) in self.left.items():
             wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
             on_the_way = any(
-                p == UNDONE and between(c, want, have) for c, p in shown.get(site, {}).items()
+                p == UNDONE and lies_between(c, want, have) for c, p in shown.get(site, {}).items()
             )
             price = min(shown.get(site, {}).get(want, UNDONE if on_the_way else wrong), wrong)
             self.wrong += price
@@ -101,7 +101,7 @@ class Tried:
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
 
 
-def named(state: Position, action: Action, seen: Seen) -> Action:
+def named_culture(state: Position, action: Action, seen: Seen) -> Action:
     """Culture with the stones of owners short of them where they are seen (U15)."""
     if not isinstance(action, a.Culture) or action.seat not in state.seats:
         return action
@@ -118,10 +118,10 @@ def named(state: Position, action: Action, seen: Seen) -> Action:
                 if n > 0:
                     chosen.append((state.board.sites[i], n))
                     there -= n
-    return a.Culture(action.seat, a.stones(chosen, state.board))
+    return a.Culture(action.seat, a.canonical_stones(chosen, state.board))
 
 
-def best(tried: list[Tried]) -> list[Tried]:
+def best_tried(tried: list[Tried]) -> list[Tried]:
     """Likeliest first; of several ways to the same board the one that needs least."""
     out, known = [], set()
     for t in sorted(tried, key=lambda t: t.value):

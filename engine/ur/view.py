@@ -8,14 +8,14 @@ from typing import Any
 from engine.game import Choice, Decision
 from engine.text import Text, say
 from engine.ur.checks import SETUP_ROUNDS
-from engine.ur.domains import allowance, remaining, round_of
+from engine.ur.domains import extra_allowance, remaining_tiles, round_of
 from engine.ur.effects import same_faces, same_faces_text
 from engine.ur.position import Position
 from engine.ur.scoring import WORTH, ZIGGURAT
-from engine.ur.words import DOMAINS, domain_name, listed, number, seat_name, tile_name
+from engine.ur.words import DOMAINS, domain_name, listed_texts, number_word, seat_name, tile_name
 
 
-def view(state: Position) -> dict[str, Any]:
+def page_view(state: Position) -> dict[str, Any]:
     """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
         "phase": _phase(state),
@@ -53,7 +53,7 @@ def _left(state: Position) -> Text | None:
             if state.used
             else "the hand tile was not seen"
         )
-    return say("may still use: {domains}", domains=listed([domain_name(d) for d in mine]))
+    return say("may still use: {domains}", domains=listed_texts([domain_name(d) for d in mine]))
 
 
 def _tracks(state: Position) -> list[dict[str, Any]]:
@@ -115,9 +115,9 @@ def _bonus(state: Position) -> Text:
         return (
             say("settled {site}", site=site)
             if kind == "settle"
-            else say("{n} on {site}", n=number(n), site=site)
+            else say("{n} on {site}", n=number_word(n), site=site)
         )
-    allowed = allowance(state, len(state.used))
+    allowed = extra_allowance(state, len(state.used))
     if allowed == 2:
         return say("two on one own tile, or one on a free tile")
     return say("one on an own tile") if allowed else say("none so far")
@@ -166,7 +166,7 @@ def _sets(state: Position) -> dict[str, Any]:
                 else domain_name(m)
                 for m in members
             ]
-            rows.append([seat_name(s) if not k else "", listed(names), WORTH[len(members)]])
+            rows.append([seat_name(s) if not k else "", listed_texts(names), WORTH[len(members)]])
         rows.append([seat_name(s) if not sets else "", say("together"), points])
     return {
         "title": say("sets one could lay now"),
@@ -205,14 +205,14 @@ def _notes(state: Position) -> list[Text]:
     return notes
 
 
-def decision(state: Position) -> Decision | None:
+def decision_needed(state: Position) -> Decision | None:
     """What the camera cannot see: that a turn without a swap is done, and a hand tile that never
     was in view."""
     if state.phase in ("over", "lay"):
         return None
     seat, p = state.seats[state.mover], state.mover
     if state.hands[p] is None and None not in state.tiles:
-        left = remaining(state)
+        left = remaining_tiles(state)
         tiles = ["/".join(sorted(both)) for both, n in left.items() if n > 0]
         where = state.board.hands[p]
         return Decision(

@@ -15,9 +15,18 @@ from engine.game import Action
 from engine.ur import actions as a
 from engine.ur import effects
 from engine.ur.domains import war_cost
-from engine.ur.legal import shifts
+from engine.ur.legal import stone_shifts
 from engine.ur.position import Position
-from engine.ur.stage import NOTHING_DONE, ONE_MORE_MOVE, Aim, Run, Stage, idle, pattern, use
+from engine.ur.stage import (
+    NOTHING_DONE,
+    ONE_MORE_MOVE,
+    Aim,
+    Run,
+    Stage,
+    idle_cost,
+    use_domain,
+    with_tiles,
+)
 from engine.ur.words import FIVE
 
 THROUGH = 0.5  # nats: an attack on a free tile only to go on from there, or on a tile left before
@@ -39,7 +48,7 @@ class Campaign:
         self.after = order[k + 1] if len(order) > k + 1 else None
         local = self.before if self.before != "politics" else None
         self.first: Stage = Stage(state, p, local)
-        self.mid = effects.apply(state, use(state, p, local, {})) if local else state
+        self.mid = effects.apply_action(state, use_domain(state, p, local, {})) if local else state
         self.own = self.mid.own(p)
         self.size = len(state.tiles)
         self.tries = TRIES
@@ -48,7 +57,7 @@ class Campaign:
         """The stage after these attacks."""
         after = None if self.after == "politics" else self.after
         held = [i for i in {*self.own, *(t % self.size for t in targets)} if aim.hi[i]]
-        return Stage(pattern(self.mid, self.p, held) if after else self.mid, self.p, after)
+        return Stage(with_tiles(self.mid, self.p, held) if after else self.mid, self.p, after)
 
     def price(self, i: int, t: int) -> int:
         """Stones the attack from one node on another takes off the attacker; a tile left before is
@@ -83,7 +92,9 @@ class Campaign:
         yield from give(0, {})
 
 
-def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
+def war_runs(
+    state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
+) -> Iterator[Run]:
     """The runs of a turn with a war in it, exact ones; else single attacks that explain a part."""
     c = Campaign(state, p, aim, order)
     mid = c.mid
@@ -264,12 +275,12 @@ def _solved(
     cost = 0.0
     acts: list[Action] = []
     if c.before:
-        acts.append(use(c.state, c.p, c.before, laid))
-        cost += idle(c.first, c.state.own(c.p), laid)
+        acts.append(use_domain(c.state, c.p, c.before, laid))
+        cost += idle_cost(c.first, c.state.own(c.p), laid)
     acts += attacks
     if c.after:
-        acts.append(use(c.state, c.p, c.after, after))
-        cost += idle(second, [i for i, n in left.items() if n], after)
+        acts.append(use_domain(c.state, c.p, c.after, after))
+        cost += idle_cost(second, [i for i, n in left.items() if n], after)
     return acts, cost
 
 
@@ -369,7 +380,7 @@ def _with_politics(
         wanted = {i: need[i][0] for i in c.own}
         if any(n > FIVE for n in wanted.values()) or sum(wanted.values()) != sum(have.values()):
             return None
-        moves = shifts([sites[i] for i in c.own], list(have.values()), list(wanted.values()))
+        moves = stone_shifts([sites[i] for i in c.own], list(have.values()), list(wanted.values()))
         attacks = _attacks(c, children, wants)
         acts = [a.Politics(seat, moves), *(attacks or [])]
     else:
@@ -383,7 +394,7 @@ def _with_politics(
         attacks = _attacks(c, children, left)
         have = {i: sum(n for t, n in left.items() if t % c.size == i) for i in places}
         want = {i: sum(n for t, n in wants.items() if t % c.size == i) for i in places}
-        moves = shifts([sites[i] for i in places], list(have.values()), list(want.values()))
+        moves = stone_shifts([sites[i] for i in places], list(have.values()), list(want.values()))
         acts = [*(attacks or []), a.Politics(seat, moves)]
     if attacks is None:
         return None

@@ -14,7 +14,9 @@ from engine.ur.words import seat_name
 SHOWN = 5
 
 
-def longest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
+def longest_wars(
+    start: Position, played: Sequence[tuple[Action, Position]]
+) -> list[dict[str, Any]]:
     """One table (as in `view`), the wars with most attacks first; none: []. Attacks of one seat
     that follow each other are a war; `lost`: the stones it cost everybody together."""
     wars: list[dict[str, Any]] = []

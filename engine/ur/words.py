@@ -42,7 +42,7 @@ def domain_name(domain: str) -> Text:
     return _DOMAINS.get(domain) or say(domain)
 
 
-def number(n: int) -> Text | int:
+def number_word(n: int) -> Text | int:
     """A number in words where it is small, to be translated."""
     return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else n
 
@@ -55,31 +55,31 @@ def tile_name(tile: str) -> Text:
     return say("{face} ({back} on the back)", face=domain_name(face), back=domain_name(back))
 
 
-def stones(seat: str, n: int) -> Text:
+def stones_words(seat: str, n: int) -> Text:
     """ "one black stone", "three white stones" """
     return say(
         "one {colour} stone" if n == 1 else "{n} {colour} stones",
-        n=number(n),
+        n=number_word(n),
         colour=colour_name(seat),
     )
 
 
-def more(seat: str, n: int, site: str) -> Text:
+def lay_more(seat: str, n: int, site: str) -> Text:
     """The to-do of n stones that are still to be laid."""
     return say(
         "one more {colour} stone on {site}" if n == 1 else "{n} more {colour} stones on {site}",
-        n=number(n),
+        n=number_word(n),
         colour=colour_name(seat),
         site=site,
     )
 
 
-def off(seat: str, n: int, site: str) -> Text:
+def take_off(seat: str, n: int, site: str) -> Text:
     """The to-do of n stones that are still to be taken off."""
-    return say("take {stones} off {site}", stones=stones(seat, n), site=site)
+    return say("take {stones} off {site}", stones=stones_words(seat, n), site=site)
 
 
-def listed(parts: list[Text]) -> Text:
+def listed_texts(parts: list[Text]) -> Text:
     """Several texts as one, between commas."""
     out = parts[0]
     for p in parts[1:]:

@@ -16,7 +16,7 @@ from calibration.fit import shots_of
 from calibration.framing import burnt_pieces
 from calibration.held import Row, Trial, put_aside, taken_for
 from calibration.report import Findings, report_page
-from engine.text import pack
+from engine.text import pack_text
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
@@ -97,7 +97,7 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     assert html.count("data:image/jpeg") == 2 and not re.search(r"(src|href)=\"(?!data:)", html)
     assert "0 of 1 places (0.0 %) are read right in photos kept back" in str(found.sentence)
     said = [json.loads(unescape(packed)) for packed in re.findall(r'data-say="([^"]*)"', html)]
-    assert {"t": "What is confused with what"} in said and pack(found.sentence) in said, (
+    assert {"t": "What is confused with what"} in said and pack_text(found.sentence) in said, (
         "for the table's page to translate"
     )
 

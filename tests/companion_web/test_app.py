@@ -5,7 +5,7 @@ import pytest
 import companion_web
 import engine
 from companion.printing.board_drawing import board_drawing
-from engine.script import run
+from engine.script import run_script
 from tests.companion_web.support.real_table import HERE, host_of, table_of
 
 GAMES = sorted(engine.games())
@@ -97,7 +97,7 @@ def test_the_record_plays_again_to_the_same_end(make_app, game):
     table = table_of(game, 25)
     host = host_of(make_app(table))
     script = host.get("/api/record.play")
-    result = run(script.text)
+    result = run_script(script.text)
     assert result.faults == [] and result.state.layout() == table.state.layout()
     assert result.state.scores() == table.state.scores()
     assert "attachment" in script.headers["Content-Disposition"]

@@ -12,7 +12,7 @@ import pytest
 
 import engine
 from companion_web import catalogue
-from engine.text import Text, pack, say
+from engine.text import Text, pack_text, say
 
 ROOT = Path(catalogue.__file__).resolve().parent.parent
 LOCALE = ROOT / "companion_web" / "locale"
@@ -143,7 +143,7 @@ def test_what_a_game_says_while_it_is_played_is_translated(game):
         state = state.apply(done[-1])
         said.append(list(state.steps))
     templates = {
-        t for t in sentences(pack(said)) if re.search(r"[A-Za-z]", re.sub(r"\{\w*\}", "", t))
+        t for t in sentences(pack_text(said)) if re.search(r"[A-Za-z]", re.sub(r"\{\w*\}", "", t))
     }
     assert len(templates) > 20
     for language in COMPLETE:

@@ -23,7 +23,7 @@ MOST = 1500
 def test_two_phones_and_a_television_to_the_end(chromium, tmp_path, game):  # noqa: F811
     found = engine.game(game)
     table = Table(
-        script.parse(URS.read_text(encoding="utf-8")).start()
+        script.parse_script(URS.read_text(encoding="utf-8")).start()
         if game == "ur"  # made-up players are long about a whole game of it
         else found.new([s.id for s in found.seats[: found.players[1]]])
     )

@@ -49,7 +49,7 @@ PLAIN = (
 
 def beginning(name):
     if name in FILES:
-        return script.run(FILES[name]).state
+        return script.run_script(FILES[name]).state
     game = engine.game(name)
     return game.setup([s.id for s in game.seats[: game.players[0]]])
 

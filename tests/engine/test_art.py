@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from engine.art import BadArt, footprint, load, parse, plain
+from engine.art import BadArt, load_art, parse_art, plain_art
 from engine.plan import Plan
+from engine.shapes import footprint_outline
 
 GAMES = ("tigris", "ur", "nile", "deluge")
 PRIMITIVES = {
@@ -34,7 +35,7 @@ def sound(prims):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_kind_is_drawn_and_no_two_look_alike(game):
-    art, plan = load(game), plan_of(game)
+    art, plan = load_art(game), plan_of(game)
     drawn = {kind: sound(art.piece(kind)) for kind in plan.counts}
     assert all(art.knows(kind) and drawn[kind] != "[]" for kind in plan.counts)
     for a, b in itertools.combinations(drawn, 2):
@@ -43,7 +44,7 @@ def test_every_kind_is_drawn_and_no_two_look_alike(game):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_pieces_stay_within_their_size_and_follow_another_copys(game):
-    art, plan = load(game), plan_of(game)
+    art, plan = load_art(game), plan_of(game)
     for kind in plan.counts:
         size = art.size(kind)
         w, h = size if isinstance(size, tuple) else (size, size)
@@ -59,7 +60,7 @@ def test_pieces_stay_within_their_size_and_follow_another_copys(game):
 @pytest.mark.parametrize("game", GAMES)
 def test_the_colours_of_seats_differ_in_lightness_or_the_signs_do(game):
     """In grey every kind must still differ from every other, by shape or by lightness."""
-    art = load(game)
+    art = load_art(game)
 
     def light(colour):
         r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
@@ -80,7 +81,7 @@ def test_the_colours_of_seats_differ_in_lightness_or_the_signs_do(game):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_bodies_rise_in_tiers_to_the_plans_height(game):
-    art = load(game)
+    art = load_art(game)
     for kind in plan_of(game).counts:
         tiers = art.solid(kind, None, 30.0)
         assert max(t["z"][1] for t in tiers) == pytest.approx(30.0)
@@ -91,7 +92,7 @@ def test_bodies_rise_in_tiers_to_the_plans_height(game):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_board_is_drawn_from_the_plan(game):
-    art, plan = load(game), plan_of(game)
+    art, plan = load_art(game), plan_of(game)
     before = art.board(plan)
     sound(before)
     if not before:
@@ -106,7 +107,7 @@ def test_the_board_is_drawn_from_the_plan(game):
 
 def test_tags_decide_what_is_printed_on_a_site():
     plan = plan_of("tigris")
-    art = load("tigris")
+    art = load_art("tigris")
     plain_board = art.board(plan)
     site = plan.sites["H6"]
     assert "river" not in site.tags
@@ -119,13 +120,13 @@ def test_tags_decide_what_is_printed_on_a_site():
 
 
 def test_the_palms_and_waves_of_a_copys_own_plan():
-    plan, art = plan_of("nile"), load("nile")
+    plan, art = plan_of("nile"), load_art("nile")
     trunks = sum(p.get("stroke") == art.colours["trunk"] for p in art.board(plan))
     assert trunks == sum(s.number("palms") or 0 for s in plan.sites.values())
 
 
 def test_a_water_card_is_turned_on_the_other_bank():
-    art = load("nile")
+    art = load_art("nile")
     assert (
         art.turn("water:12", "R3.1") == 180
         and art.turn("water:12", "L3.1") == 0
@@ -134,13 +135,18 @@ def test_a_water_card_is_turned_on_the_other_bank():
 
 
 def test_backs_and_ways_to_lie():
-    assert load("tigris").back("temple") == "flipped" and load("tigris").back("union") is None
-    assert load("ur").back("tile:war/trade") == "tile:trade/war"
-    assert load("ur").turns("tile:war/trade") == "straight" and load("ur").turns("black") == "any"
+    assert (
+        load_art("tigris").back("temple") == "flipped" and load_art("tigris").back("union") is None
+    )
+    assert load_art("ur").back("tile:war/trade") == "tile:trade/war"
+    assert (
+        load_art("ur").turns("tile:war/trade") == "straight"
+        and load_art("ur").turns("black") == "any"
+    )
 
 
 def test_rotten_looks_like_seed_turned_by_45_degrees():
-    art = load("nile")
+    art = load_art("nile")
     seed, rotten = art.piece("seed:red:onion"), art.piece("rotten:red:onion")
     assert [p["p"] for p in seed] == [p["p"] for p in rotten]
     x, y = next(p for p in seed if p["p"] == "line")["points"][-1]
@@ -149,7 +155,7 @@ def test_rotten_looks_like_seed_turned_by_45_degrees():
 
 
 def test_other_editions_change_colours_and_symbols():
-    art = load("tigris")
+    art = load_art("tigris")
     other = art.with_colours({"red": "#123456"}).with_symbols(
         {"sign-red": [{"circle": 3, "fill": "{ink}"}]}
     )
@@ -161,7 +167,7 @@ def test_other_editions_change_colours_and_symbols():
 
 def test_a_plan_without_drawings_gets_letters():
     plan = plan_of("tigris")
-    art = plain()
+    art = plain_art()
     assert not art.knows("Q") and art.piece("Q", (19, 19))[-1]["text"] == "Q"
     men = [
         f"{colour} {man}"
@@ -173,7 +179,7 @@ def test_a_plan_without_drawings_gets_letters():
         "who lays a sampler by its picture must tell a white king from a white knight"
     )
     assert len(art.board(plan)) == 1 + len(plan.sites)
-    assert art.solid("Q", (19, 19), 4.0)[0]["outline"] == footprint((19, 19))
+    assert art.solid("Q", (19, 19), 4.0)[0]["outline"] == footprint_outline((19, 19))
 
 
 @pytest.mark.parametrize(
@@ -200,10 +206,10 @@ def test_a_plan_without_drawings_gets_letters():
 )
 def test_wrong_drawings_say_where_and_what(text, words):
     with pytest.raises(BadArt, match=words) as e:
-        parse(text, "mine.toml").piece("a")
+        parse_art(text, "mine.toml").piece("a")
     assert "mine.toml" in str(e.value)
 
 
 def test_no_such_game():
     with pytest.raises(BadArt, match="'chess'"):
-        load("chess")
+        load_art("chess")

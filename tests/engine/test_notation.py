@@ -4,7 +4,7 @@ import pytest
 
 import engine
 from engine import Action
-from engine.notation import Notation, Part, Syntax, UsageError, one, several
+from engine.notation import Notation, Part, Syntax, UsageError, one_word, several_words
 
 
 def number(word, said):
@@ -19,8 +19,8 @@ class Lift(Action, frozen=True):
 
     syntax = Syntax(
         "lift",
-        one("stone", number),
-        several("places", lambda words, said: tuple(words), " ".join),
+        one_word("stone", number),
+        several_words("places", lambda words, said: tuple(words), " ".join),
         usage="lift STONE PLACE ..., not {n} words",
     )
 

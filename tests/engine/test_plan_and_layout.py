@@ -4,7 +4,7 @@ import pytest
 
 import engine
 from engine import BadPlan, Plan
-from engine.layout import canonical, lies_first, same_contents
+from engine.layout import canonical_contents, lies_first, same_contents
 
 PLAN = """
 game = "toy"
@@ -137,6 +137,8 @@ def test_same_contents(a, b, reads, same):
 
 
 def test_canonical():
-    assert canonical(["b", "a"], "cluster") == ("a", "b") and canonical(["b", "a"]) == ("b", "a")
-    assert canonical(["tile:war", "b", "a"], "cluster") == ("tile:war", "a", "b")
+    assert canonical_contents(["b", "a"], "cluster") == ("a", "b") and canonical_contents(
+        ["b", "a"]
+    ) == ("b", "a")
+    assert canonical_contents(["tile:war", "b", "a"], "cluster") == ("tile:war", "a", "b")
     assert lies_first("tile:war") and lies_first("desert") and not lies_first("seed")

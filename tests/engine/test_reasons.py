@@ -36,7 +36,7 @@ def positions():
 @pytest.mark.parametrize("game, lines, doings", positions())
 def test_all_reasons_and_no_others(game, lines, doings):
     seats = [line for line in lines if line.startswith("seats")]
-    start = script.run(
+    start = script.run_script(
         "\n".join(
             [f"game {game}", *seats, "layout clear", *(line for line in lines if line not in seats)]
         )

@@ -8,11 +8,11 @@ HEAD = "game tigris\nseats bull lion\n"
 
 
 def faults(body):
-    return [str(f) for f in script.run(HEAD + body).faults]
+    return [str(f) for f in script.run_script(HEAD + body).faults]
 
 
 def test_a_script_that_holds():
-    result = script.run(
+    result = script.run_script(
         HEAD
         + (
             "# a comment\n\nbull: tile red C2   # and another\n? at C2 temple\nlion: pass "
@@ -26,7 +26,7 @@ def test_a_script_that_holds():
 
 
 def test_as_other_editors_write_it():
-    result = script.run(
+    result = script.run_script(
         "\ufeff" + (HEAD + "\tbull:\ttile red  C2 # so\n? at C2\ttemple\n").replace("\n", "\r\n")
     )
     assert result.faults == [] and result.actions == ["bull: tile red C2"]
@@ -70,7 +70,7 @@ def test_as_other_editors_write_it():
     ],
 )
 def test_what_does_not_hold_is_a_fault(body, line, expected, found):
-    [fault] = script.run(HEAD + body).faults
+    [fault] = script.run_script(HEAD + body).faults
     assert fault.line == line and fault.expected == expected and found in fault.found
     assert str(fault) == f"line {line}: expected {expected}; found {fault.found}"
 
@@ -123,7 +123,7 @@ def test_after_a_fault_the_script_goes_on():
 )
 def test_typing_errors_name_the_line(text, line):
     with pytest.raises(script.BadScript) as e:
-        script.run(text)
+        script.run_script(text)
     assert str(e.value).startswith(f"line {line}: "), str(e.value)
     assert len(str(e.value)) > len(f"line {line}: ") + 8
 
@@ -131,11 +131,11 @@ def test_typing_errors_name_the_line(text, line):
 def test_an_action_without_its_colon_is_told_from_a_set_up_line():
     for line in ("bull tile red C2", "bull:", "bull"):
         with pytest.raises(script.BadScript, match="line 3: an action is written `bull: ACTION`"):
-            script.run(HEAD + line + "\n")
+            script.run_script(HEAD + line + "\n")
 
 
 def test_no_seats_line_seats_everybody():
-    assert script.parse("game tigris\n").start().seats == ("archer", "bull", "pot", "lion")
+    assert script.parse_script("game tigris\n").start().seats == ("archer", "bull", "pot", "lion")
 
 
 def test_several_rules_after_a_refusal():
@@ -197,7 +197,7 @@ def test_an_offer_is_declined_by_going_on():
 
 def test_actions_are_told_as_they_happen():
     told = []
-    script.run(
+    script.run_script(
         HEAD + "bull: tile red C2\nlion: pass !T36\nbull: pass\n",
         on_action=lambda a, s: told.append((str(a), s.turn)),
     )
@@ -205,7 +205,7 @@ def test_actions_are_told_as_they_happen():
 
 
 def test_lines_without_comments():
-    assert script.lines("a # b\n\n  # c\n d\n") == [(1, "a"), (4, "d")]
+    assert script.script_lines("a # b\n\n  # c\n d\n") == [(1, "a"), (4, "d")]
 
 
 def test_at_a_table_nobody_says_pass_when_the_next_player_acts():
@@ -215,21 +215,21 @@ def test_at_a_table_nobody_says_pass_when_the_next_player_acts():
         "bull: tile red C2\nlion: tile red D2 !T36\n? cannot lion: tile red B2\n"
         "? can lion: tile red D2\nlion: tile red D2\n? turn lion\n"
     )
-    result = script.run(HEAD + body)
+    result = script.run_script(HEAD + body)
     assert result.faults == [] and result.actions == [
         "bull: tile red C2",
         "bull: pass",
         "lion: tile red D2",
     ]
-    again = script.run(HEAD + "\n".join(result.actions))
+    again = script.run_script(HEAD + "\n".join(result.actions))
     assert again.state == result.state
-    [fault] = script.run(HEAD + "bull: tile red C2\nlion: tile red B2\n").faults
+    [fault] = script.run_script(HEAD + "bull: tile red C2\nlion: tile red B2\n").faults
     assert "T19" in fault.found
 
 
 def test_an_offer_nobody_took_up_and_a_pass_nobody_said():
     square = "layout H2 temple H3 temple G2 temple\nbull: tile red G3\n"
-    result = script.run(
+    result = script.run_script(
         HEAD + square + "? can bull: build black-red G2\nlion: leader black J1\n"
         "? turn lion\n? at J1 leader:lion:black\n"
     )

@@ -25,8 +25,8 @@ def test_script_holds(path):
         before[0] = state
 
     text = path.read_text(encoding="utf-8")
-    before[0] = script.parse(text).start()
-    result = script.run(text, on_action=on_action)
+    before[0] = script.parse_script(text).start()
+    result = script.run_script(text, on_action=on_action)
     assert not result.faults, f"{path}: " + "; ".join(map(str, result.faults))
     assert result.actions == printed
     assert result.actions or result.expectations
@@ -39,8 +39,8 @@ def test_script_says_what_it_shows(path):
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda p: f"{p.parent.name}/{p.stem}")
 def test_end_of_script_round_trips(path):
-    result = script.run(path.read_text(encoding="utf-8"))
-    again = script.parse(result.state.to_text()).start()
+    result = script.run_script(path.read_text(encoding="utf-8"))
+    again = script.parse_script(result.state.to_text()).start()
     assert again.to_json() == result.state.to_json()
 
 

@@ -27,7 +27,7 @@ class Scene:
     """A state, what is seen, and hypotheses of which the test says how likely they are"""
 
     def __init__(self, text=START, seen=None, sites=None, **kw):
-        result = script.run(text)
+        result = script.run_script(text)
         assert not result.faults, result.faults
         self.state, self.plan = result.state, result.state.plan
         self.board = {**self.state.layout(), **(seen or {})}

@@ -20,7 +20,7 @@ from companion.runtime.config import Club
 from companion.runtime.hall import Hall
 from companion.table.table import Table
 from companion_web.hall import create_hall
-from engine.script import run
+from engine.script import run_script
 
 ROOT = Path(__file__).resolve().parents[3]
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
@@ -127,7 +127,7 @@ def ear(broker, started):
 
 @needs_broker
 def test_a_table_is_seen_in_the_hall_and_its_end_too(broker, started):
-    table = Table(run(START).state)
+    table = Table(run_script(START).state)
     started(Publisher(table, broker.club(), "Kitchen table"))
     hall = started(Hall(broker.club()))
     until(lambda: hall.tables() and hall.tables()[0]["online"])
@@ -135,7 +135,7 @@ def test_a_table_is_seen_in_the_hall_and_its_end_too(broker, started):
     assert (seen["id"], seen["name"], seen["moves"]) == ("kitchen-table", "Kitchen table", 0)
     play(table)
     until(lambda: hall.tables()[0]["moves"] == 1 and hall.tables()[0]["verdict"] == "unfinished")
-    gone = Publisher(Table(run(START).state), broker.club("other"), "Other")
+    gone = Publisher(Table(run_script(START).state), broker.club("other"), "Other")
     gone.start()
     until(lambda: [t for t in hall.tables() if t["id"] == "other" and t["online"]])
     gone.client.loop_stop()
@@ -148,7 +148,7 @@ def test_a_table_is_seen_in_the_hall_and_its_end_too(broker, started):
 
 @needs_broker
 def test_the_broker_goes_the_table_goes_on_and_nothing_is_missed(broker, started):
-    table = Table(run(START).state)
+    table = Table(run_script(START).state)
     publisher = started(Publisher(table, broker.club(), "T"))
     hall = started(Hall(broker.club()))
     play(table)
@@ -175,7 +175,7 @@ def test_the_broker_goes_the_table_goes_on_and_nothing_is_missed(broker, started
 
 @needs_broker
 def test_who_comes_late_finds_state_and_home_assistants_sensors(broker, started):
-    publisher = started(Publisher(Table(run(START).state), broker.club(), "T"))
+    publisher = started(Publisher(Table(run_script(START).state), broker.club(), "T"))
     until(lambda: publisher.client.is_connected())
     time.sleep(1.0)
     late = ear(broker, started)
@@ -202,7 +202,7 @@ class Simulated:
     """A table that only counts its moves."""
 
     began = "1"
-    base = Table(run(START).state).snapshot()
+    base = Table(run_script(START).state).snapshot()
 
     began = "1"
 
@@ -425,7 +425,7 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
                 ca=ca,
             )
 
-        table = Table(run(START).state)
+        table = Table(run_script(START).state)
         hall = started(Hall(club("hall")))
         started(Publisher(table, club("window", "window"), "Window"))
         until(lambda: hall.tables() and hall.tables()[0]["online"])
@@ -466,7 +466,7 @@ def test_hidden_scores_stay_hidden(game):
 
 
 def test_a_table_without_a_broker_starts_and_stops():
-    publisher = Publisher(Table(run(START).state), Club("127.0.0.1", 9), "Küche 2")
+    publisher = Publisher(Table(run_script(START).state), Club("127.0.0.1", 9), "Küche 2")
     publisher.start()
     began = time.monotonic()
     publisher.stop()

@@ -76,7 +76,7 @@ class Evening:
         start, _, doings = path.read_text(encoding="utf-8").partition("\n---\n")
         self.faults, self.name = [], path.name
         self.first = start.count("\n") + 3
-        result = script.run(start)
+        result = script.run_script(start)
         assert not result.faults, result.faults
         self.path, self.camera = folder / "game.journal", camera(result.state)
         self.table = Table(result.state, Journal(self.path))
@@ -85,11 +85,11 @@ class Evening:
         self.verdict = None
 
     def run(self):
-        for n, line in script.lines(self.doings):
+        for n, line in script.script_lines(self.doings):
             self.line, words = n + self.first - 1, line.split()
             what, rest = words[0], words[1:]
             if what == "?":
-                fault = script.expect(self.table.state, self.line, rest)
+                fault = script.check_expectation(self.table.state, self.line, rest)
                 if fault:
                     self.faults.append(f"{self.name}: {fault}")
             else:

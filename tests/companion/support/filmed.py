@@ -228,7 +228,7 @@ def main(arguments=None):
     args = parser.parse_args(arguments)
     from companion.simulate.demo_copy import demo_copy, state_dir
 
-    name = script.parse(args.start.read_text(encoding="utf-8")).game
+    name = script.parse_script(args.start.read_text(encoding="utf-8")).game
     specimen = open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "demo" / name)
     state = scripted_state(args.start, specimen)
     if args.again:

@@ -28,7 +28,7 @@ class Player:
     """Drives a table from a script's start and layouts given as changes."""
 
     def __init__(self, text, **kw):
-        self.start = script.run(text)
+        self.start = script.run_script(text)
         assert not self.start.faults, self.start.faults
         self.table = Table(self.start.state, **kw)
         self.board = {s: tuple(c) for s, c in self.start.state.layout().items()}

@@ -8,7 +8,7 @@ from collections import Counter
 import engine
 from companion.simulate.players import Players, true_answer, wrong_doing
 from companion.table.table import Refused, Table
-from engine.layout import between, same_contents
+from engine.layout import lies_between, same_contents
 from tests.companion.support.tired import Reader
 
 SAID = ("commit", "war", "pass", "done", "keep", "trade", "treasure", "joker", "spend", "fist")
@@ -479,7 +479,7 @@ def likewise(before, action, now):
         if all(
             now.get(s, ()) == then.get(s, ())
             or s not in hands
-            and between(had.get(s, ()), now.get(s, ()), then.get(s, ()))
+            and lies_between(had.get(s, ()), now.get(s, ()), then.get(s, ()))
             for s in {*had, *then, *now}
         ):
             out.append(after)

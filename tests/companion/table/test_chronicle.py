@@ -25,7 +25,7 @@ layout E6 leader:bull:black G6 leader:lion:blue
 
 
 def table_at(text, *acts, journal=None):
-    table = Table(script.run(text).state, journal)
+    table = Table(script.run_script(text).state, journal)
     for act in acts:
         table.declare(act)
     return table
@@ -64,7 +64,7 @@ def test_attacks_that_follow_each_other_are_one_war_in_ur():
     def doings(*texts):
         return [(start.parse(t), start) for t in texts]
 
-    table = wars.longest(
+    table = wars.longest_wars(
         start,
         doings(
             "black: war A1>B1:1", "black: war B1>B2:1", "black: swap C3 war", "white: war C1>D1:1"

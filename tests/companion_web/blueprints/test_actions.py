@@ -4,7 +4,7 @@ import json
 
 import companion_web
 from engine import say
-from engine.rules import rules
+from engine.rules import load_rules
 
 
 def test_a_seated_phone_declares_answers_and_takes_back(app, phone, table):
@@ -84,7 +84,7 @@ def test_offers_only_what_begins_so(phone):
 
 def test_every_rule_has_its_words(phone):
     looker = phone()
-    every = rules("tigris")
+    every = load_rules("tigris")
     listed = looker.get("/api/rules/tigris").json
     assert [r["number"] for r in listed] == list(every)
     one = looker.get("/api/rules/tigris/T19").json

@@ -14,7 +14,7 @@ DEAL = "yellow: trade yellow wood 2 for blue gold 1"
 
 
 def table_of(text):
-    found = script.run(text)
+    found = script.run_script(text)
     assert not found.faults
     return Table(found.state)
 

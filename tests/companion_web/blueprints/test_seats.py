@@ -74,7 +74,7 @@ def test_its_own_seat_may_be_written_in_any_case(people, table):
     "text", [DEAL, DEAL.upper(), DEAL.title(), "Yellow: TRADE Yellow Wood 2 For Blue Gold 1"]
 )
 def test_a_trade_in_any_writing_waits_for_the_other_side(make_app, text):
-    table = Table(script.run(TRADING).state)
+    table = Table(script.run_script(TRADING).state)
     app = make_app(table)
     yellow, blue = Phone(app).sit("yellow"), Phone(app, "10.0.0.8").sit("blue")
     say(yellow, text)
@@ -83,7 +83,7 @@ def test_a_trade_in_any_writing_waits_for_the_other_side(make_app, text):
 
 
 def test_a_trade_is_not_corrected_without_the_other_side(make_app):
-    table = Table(script.run(TRADING).state)
+    table = Table(script.run_script(TRADING).state)
     app = make_app(table)
     yellow, host, _ = (
         Phone(app).sit("yellow"),

@@ -8,12 +8,12 @@ import companion_web
 import engine
 from companion.table.table import Gone, Refused
 from engine import BadText, Violation, say
-from engine.text import pack
+from engine.text import pack_text
 
 GAME = "tigris"
 SEATS = [
-    {"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
-    {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"},
+    {"id": "bull", "name": pack_text(say("Bull")), "colour": "#c02020"},
+    {"id": "lion", "name": pack_text(say("Lion")), "colour": "#2060c0"},
 ]
 SCORES = {"bull": {"red": 0, "black": 0}, "lion": {"red": 0, "black": 0}}
 LEGAL = ("pass", "tile red C4", "leader black E5", "leader red E5")
@@ -167,7 +167,7 @@ class FakeTable:
         self.conclude("moved", actions=[text], text=say("{actions}", actions=text), sites=[site])
 
     def conclude(self, verdict, **more):
-        self.verdict = pack({**READY, "verdict": verdict, **more})
+        self.verdict = pack_text({**READY, "verdict": verdict, **more})
         self.tell()
 
     undone, sight, began = (), None, ""
@@ -241,7 +241,7 @@ class FakeTable:
         return {
             "version": self.version,
             "game": GAME,
-            "title": pack(say("Tigris & Euphrates")),
+            "title": pack_text(say("Tigris & Euphrates")),
             "seats": SEATS,
             "layout": {s: list(c) for s, c in self.state.layout().items() if c},
             "turn": self.turn,
@@ -250,10 +250,10 @@ class FakeTable:
             "standing": self.state.standing(),
             "opening_standing": FakeState(START, SCORES).standing(),
             "outcome": self.outcome,
-            "view": pack({**VIEW, **self.more}),
+            "view": pack_text({**VIEW, **self.more}),
             "settings": dict(self.settings),
             "undone": [],
-            "verdict": self.verdict or pack(READY),
+            "verdict": self.verdict or pack_text(READY),
             "question": self.question,
             "decision": self.decision,
             "moves": moves,
@@ -274,7 +274,7 @@ class FakeTable:
                 {"text": say("one"), "picture": "temple"},
             ],
         }
-        self.question = pack(self.question)
+        self.question = pack_text(self.question)
         self.tell()
 
 

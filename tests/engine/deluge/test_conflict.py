@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.deluge.cell import fight
+from engine.deluge.cell import fight_out
 from tests.engine.support.deluge_positions import at, do, position, refused
 
 
@@ -19,7 +19,7 @@ from tests.engine.support.deluge_positions import at, do, position, refused
 )
 def test_one_for_one(before, after):
     """D17, D20, D21: with three colours one of each at a time, until at most one colour is left."""
-    assert fight(before) == after
+    assert fight_out(before) == after
 
 
 def test_three_against_two():

@@ -4,7 +4,7 @@ import pytest
 
 from engine.deluge import actions as act
 from engine.game import BadText
-from engine.script import BadScript, parse
+from engine.script import BadScript, parse_script
 from tests.engine.deluge.test_water import flight
 from tests.engine.support.deluge_positions import GAME, do, position
 
@@ -111,7 +111,7 @@ def test_nonsense_is_bad_text(text):
 )
 def test_bad_set_up_lines_are_named(line):
     with pytest.raises(BadScript, match="^line 3: "):
-        parse(f"game deluge\nseats yellow blue\n{line}\n").start()
+        parse_script(f"game deluge\nseats yellow blue\n{line}\n").start()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_bad_states_are_bad_text(change):
 
 def test_forms_in_the_middle_of_a_flight():
     state = flight()
-    again = parse(state.to_text()).start()
+    again = parse_script(state.to_text()).start()
     assert again == state and again.phase == "flight" and again.turn == state.turn
     assert do(again, "yellow: flee eurasia-4>eurasia-3 people 1") == do(
         state, "yellow: flee eurasia-4>eurasia-3 people 1"
@@ -179,7 +179,7 @@ def test_a_layout_line_after_the_moment_corrects_the_position():
     spot = next(s for s, cell in state.world.cell_of.items() if cell == "eurasia-5")
 
     def corrected(state, line):
-        return parse(f"{state.to_text()}layout {line}\n").start()
+        return parse_script(f"{state.to_text()}layout {line}\n").start()
 
     more = corrected(state, f"{spot} bare")
     assert more.layout()[spot] == ("bare",) and more.layout()["eurasia-5"] == ("people:yellow",) * 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.deluge.setup import setup
+from engine.deluge.setup import set_up
 from engine.game import BadText
 from engine.plan import Plan
 from tests.engine.support.deluge_positions import GAME, all_done, at, do, position, refused
@@ -25,7 +25,7 @@ def test_a_copys_own_box_counts():
             'kind = "people:yellow"\ncount = 25', 'kind = "people:yellow"\ncount = 5'
         )
     )
-    s = setup(["yellow", "blue"], (), text)
+    s = set_up(["yellow", "blue"], (), text)
     while s.phase != "building":
         if s.phase == "harvest" and s.turn == "yellow":
             s = do(s, "yellow: harvest eurasia-5 wood 3 gold 1")
@@ -275,7 +275,7 @@ def test_the_map_comes_from_the_plan():
     text = plan_text().replace(
         'tags = ["land", "island", "rise1", "marble"]', 'tags = ["land", "island", "gold"]'
     )
-    s = setup(["yellow", "blue"], (), Plan.parse(text))
+    s = set_up(["yellow", "blue"], (), Plan.parse(text))
     assert s.world.mineral["atlantis"] == "gold" and s.world.rise["atlantis"] is None
     assert len(s.world.lands) == 26 and len(s.world.seas) == 16
     assert all(a in s.world.touching[b] for a in s.world.cells for b in s.world.touching[a])

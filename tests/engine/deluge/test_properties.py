@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from engine import IllegalAction, script
 from engine.deluge import actions as act
-from engine.deluge.legal import direct
+from engine.deluge.legal import goes_on
 from engine.deluge.words import GOODS
-from engine.rules import rules
-from engine.text import pack
+from engine.rules import load_rules
+from engine.text import pack_text
 from tests.engine.support.deluge_playing import GAME, SEATS, random_game
 
-RULES = rules("deluge")
+RULES = load_rules("deluge")
 games = settings(max_examples=8, deadline=None, derandomize=True)
 each_game = given(seed=st.integers(0, 10**6))
 
@@ -71,7 +71,7 @@ def test_text_and_json_forms_read_back(seed):
         data = json.loads(json.dumps(state.to_json()))
         again = GAME.load(data)
         assert again == state and hash(again) == hash(state) and again.layout() == state.layout()
-        assert script.parse(state.to_text()).start() == state
+        assert script.parse_script(state.to_text()).start() == state
         assert again.legal_actions() == state.legal_actions()
 
 
@@ -124,7 +124,7 @@ def listed_or_endless(state, action, listed):
         return action in listed or len(action.gives) == len(action.takes) == 1
     if isinstance(action, act.Ferry):
         return action in listed or not all(
-            direct(state, action.via[:n], sea) for n, sea in enumerate(action.via)
+            goes_on(state, action.via[:n], sea) for n, sea in enumerate(action.via)
         )
     return action in listed
 
@@ -195,7 +195,7 @@ def test_replay(seed):
 @each_game
 def test_views_are_plain(seed):
     for state, _ in random_game(seed, 120):
-        packed = json.loads(json.dumps(pack(state.view())))
+        packed = json.loads(json.dumps(pack_text(state.view())))
         assert [s["id"] for s in packed["seats"]] == list(state.seats)
         assert set(packed["highlight"]) <= set(state.world.cells)
         assert packed["tracks"][0]["value"] == state.counter

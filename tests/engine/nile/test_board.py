@@ -6,9 +6,9 @@ import pytest
 
 from engine import BadPlan, Plan, script
 from engine.nile.board import COLOURS, FRUITS, Board, board_of
-from engine.nile.chance import BadEvents, read, table
+from engine.nile.chance import BadEvents, chance_table, read_events
 from engine.nile.fit import STRIPS
-from engine.nile.setup import dealt
+from engine.nile.setup import cards_dealt
 from tests.engine.support.nile_playing import GAME, SEATS, play, rules, start
 
 TEXT = resources.files("engine.nile").joinpath("plan.toml").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_n5_to_n7_the_beginning(n):
     assert state.p.jokers == (2,) * n and state.p.deserts == 30 - 2 * n
     assert [state.p.water_left(i) for i in range(n)] == [45 // n] * n
     assert all(abs(a[1] - b[1]) <= 1 for a, b in state.p.piles)
-    assert dealt(BOARD, n) == 45 // n
+    assert cards_dealt(BOARD, n) == 45 // n
 
 
 def test_n8_the_starter_gets_the_pillar():
@@ -120,7 +120,7 @@ def test_events_are_in_an_editable_file():
     """No source gives the counts: the file says so, and a faulty one is named."""
     text = resources.files("engine.nile").joinpath("events.toml").read_text(encoding="utf-8")
     assert "NO SOURCE" in text
-    assert set(table()) == {"water", "desert", "arrow", "waves"}
+    assert set(chance_table()) == {"water", "desert", "arrow", "waves"}
     for broken, word in (
         (text.replace("hippo = 6", "hippos = 6"), "hippos"),
         (text.replace("hippo = 6", "hippo = -1"), "hippo"),
@@ -129,7 +129,7 @@ def test_events_are_in_an_editable_file():
         (text.replace("water = 30", "water = 130"), "hundred"),
     ):
         with pytest.raises(BadEvents, match=word):
-            read(broken)
+            read_events(broken)
 
 
 def test_wave_counts_of_the_plan_go_first():
@@ -141,11 +141,11 @@ def test_wave_counts_of_the_plan_go_first():
 
 
 def test_made_up_players_of_some_sense_lay_while_every_card_fits_somewhere():
-    state = script.run("game nile\nseats red blue yellow\nphase tide\ntide flood\n").state
+    state = script.run_script("game nile\nseats red blue yellow\nphase tide\ntide flood\n").state
     legal = {a.words() for a in state.legal_actions()}
     assert "pass" in legal, "nobody sees the cards: it may be"
     assert {a.words() for a in state.promising()} == legal - {"pass"}
-    ebb = script.run(
+    ebb = script.run_script(
         "game nile\nseats red blue yellow\nphase tide\ntide ebb1\nwater L3.1 12\n"
     ).state
     assert ebb.promising() == [], "the score is guide enough"

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from engine import IllegalAction, script
 from engine.nile import actions as act
-from engine.nile.board import FRUITS, card, counted, markers, waves
+from engine.nile.board import FRUITS, card_on, counted_markers, fruit_markers, waves_on
 from engine.nile.position import next_tide
-from engine.rules import rules
-from engine.text import pack
+from engine.rules import load_rules
+from engine.text import pack_text
 from tests.engine.support.nile_playing import GAME, any_action, random_game
 
-RULES = rules("nile")
+RULES = load_rules("nile")
 games = settings(max_examples=20, deadline=None, derandomize=True)
 each_game = given(seed=st.integers(0, 10**6), open_mode=st.booleans())
 
@@ -26,11 +26,11 @@ def test_nothing_is_lost(seed, open_mode):
     """N1: 75 markers over stock, fields, market, boat and box; 30 desert cards; 45 water cards."""
     for state, _ in random_game(seed, open_mode):
         p = state.p
-        lying = sum((counted(c) for c in p.lay.values()), start=counted(()))
+        lying = sum((counted_markers(c) for c in p.lay.values()), start=counted_markers(()))
         for i, seat in enumerate(p.seats):
             assert sum(p.stock[i]) + sum(p.out[i]) + sum(lying[seat, f] for f in FRUITS) == 15
             assert 0 <= p.lost[i] <= p.owed[i] <= sum(p.stock[i])
-        on_fields = sum(card(c) == "desert" for c in p.lay.values())
+        on_fields = sum(card_on(c) == "desert" for c in p.lay.values())
         flooded = 30 - on_fields - sum(p.jokers) - p.deserts - p.discard
         assert flooded == 0
         assert all(j >= 0 for j in p.jokers) and p.deserts >= 0
@@ -45,15 +45,15 @@ def test_fields_and_waves(seed, open_mode):
         b, lay = state.board, state.p.lay
         for site in b.fields:
             here = lay.get(site, ())
-            colours = [c for _, c, _ in markers(here)]
+            colours = [c for _, c, _ in fruit_markers(here)]
             assert len(colours) <= 2 and len(set(colours)) == len(colours)
-            assert not (card(here) and colours)
+            assert not (card_on(here) and colours)
         for row in b.rows.values():
-            w = [waves(lay.get(s, ())) for s in row]
+            w = [waves_on(lay.get(s, ())) for s in row]
             assert w[0] is None or w[0][0] == str(b.fields[row[0]].river)
             assert all(x is None or y is None or x[1] == y[0] != "0" for x, y in zip(w, w[1:]))
         for places in b.market.values():
-            fruit = [markers(lay[s])[0][2] for s in places if lay.get(s)]
+            fruit = [fruit_markers(lay[s])[0][2] for s in places if lay.get(s)]
             assert [bool(lay.get(s)) for s in places] == [True] * len(fruit) + [False] * (
                 len(places) - len(fruit)
             )
@@ -110,7 +110,7 @@ def test_steps_lead_from_layout_to_layout(seed, open_mode):
 def test_every_form_reads_back(seed, open_mode):
     for state, action in random_game(seed, open_mode, 60):
         assert GAME.load(json.loads(json.dumps(state.to_json()))) == state
-        again = script.parse(state.to_text()).start()
+        again = script.parse_script(state.to_text()).start()
         assert (
             again.p == state.p and again.layout() == state.layout() and again.actors == state.actors
         )
@@ -162,7 +162,7 @@ def test_chance_is_a_distribution_over_what_may_come(seed, open_mode):
 @each_game
 def test_views_and_decisions_are_plain(seed, open_mode):
     for state, _ in random_game(seed, open_mode, 80):
-        json.dumps(pack(state.view()))
+        json.dumps(pack_text(state.view()))
         decision = state.decision()
         if decision:
             assert decision.seat in state.actors

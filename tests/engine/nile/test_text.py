@@ -112,7 +112,7 @@ def test_order_is_free_print_is_not(said, printed):
 )
 def test_a_bad_set_up_line_is_named(line, word):
     with pytest.raises(script.BadScript, match=rf"^line 4: .*{word}"):
-        script.parse(f"game nile\nseats red blue\nphase actions\n{line}\n").start()
+        script.parse_script(f"game nile\nseats red blue\nphase actions\n{line}\n").start()
 
 
 @pytest.mark.parametrize("seats", [("red",), ("red", "red"), ("red", "pink"), ()])
@@ -147,7 +147,7 @@ def test_a_moment_inside_an_event_is_written_and_read_back():
         "red: ebb L4.1 : hippo",
         "red: fist 1",
     )
-    again = script.parse(state.to_text()).start()
+    again = script.parse_script(state.to_text()).start()
     assert again == state and again.actors == state.actors == ("blue",)
     assert GAME.load(state.to_json()) == state
 
@@ -217,4 +217,4 @@ def test_two_cards_taken_in_silence_are_written_and_read_back():
     for text in ("red: ebb L4.1", "red: ebb L3.1"):
         state = state.apply(state.parse(text))
     assert state.p.unsaid == "L4.1"
-    assert script.parse(state.to_text()).start().key() == state.key()
+    assert script.parse_script(state.to_text()).start().key() == state.key()

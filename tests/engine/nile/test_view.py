@@ -2,8 +2,8 @@
 
 import json
 
-from engine.art import load
-from engine.text import pack
+from engine.art import load_art
+from engine.text import pack_text
 from tests.engine.support.nile_playing import GAME, play, start
 
 
@@ -98,7 +98,7 @@ def test_an_event_is_asked_with_pictures():
         "event:hippo-arrow",
         "event:none",
     }
-    art = load("nile")
+    art = load_art("nile")
     assert all(art.knows(c.picture) and art.piece(c.picture) for c in decision.choices)
     assert [t.seat for t in state.todo() if t.sites == ("L4.2",)] == ["red"]
     arrow = play(state, "red: event arrow")
@@ -127,7 +127,7 @@ def test_fists_are_asked_seat_by_seat():
 
 
 def test_the_page_can_show_any_moment():
-    json.dumps(pack(start(MID + "phase actions").view()))
+    json.dumps(pack_text(start(MID + "phase actions").view()))
     names = [
         str(GAME.kind_name(k))
         for k in ("ripe:red:flax", "water:21", "tide", "figure:blue", "cover", "mystery")

@@ -45,7 +45,7 @@ def rich(seats):
             f"people:{s} people:{s}"
         )
         lines.append(f"stock {s} wood 9 gold 3 bronze 3 marble 3 granite 3")
-    return script.parse("\n".join(lines)).start()
+    return script.parse_script("\n".join(lines)).start()
 
 
 def random_game(seed, most=400):

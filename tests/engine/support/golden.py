@@ -12,7 +12,7 @@ def compare(file, lines, last):
     moves, final = file.read_text(encoding="utf-8").split("\n\n")
     assert lines == moves.splitlines()
     assert last.to_text() == final
-    assert script.parse(final).start() == last
+    assert script.parse_script(final).start() == last
 
 
 def write(file, lines, last):

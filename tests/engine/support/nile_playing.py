@@ -18,7 +18,7 @@ SELDOM = {"Pass": 0.3, "Spend": 0.3, "Joker": 0.3, "Flood": 2, "Ebb": 2}
 
 def start(text, seats="red blue", plan=None):
     """The state after these set-up lines."""
-    return script.parse(f"game nile\nseats {seats}\n{text}").start(plan)
+    return script.parse_script(f"game nile\nseats {seats}\n{text}").start(plan)
 
 
 def play(state, *lines):
@@ -100,7 +100,7 @@ def any_action(state, r):
             act.Plant(seat, site, r.choice(("seed", "ripe")), fruit),
             act.Cover(seat, r.choice(list(b.rows))),
             act.Desert(seat, site),
-            act.Top(seat, other, act.face(pair)),
+            act.Top(seat, other, act.card_face(pair)),
             act.Start(seat, other),
         ]
     )

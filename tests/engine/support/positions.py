@@ -6,7 +6,7 @@ from engine import script
 
 def played(text):
     """The state after a whole script's lines, all of which have to hold."""
-    result = script.run(text)
+    result = script.run_script(text)
     assert not result.faults, "; ".join(map(str, result.faults))
     return result.state
 

@@ -46,7 +46,7 @@ def beginning(rnd, mode):
             f"hand {s} " + " ".join(rnd.choices(("black", "red", "blue", "green"), k=6))
             for s in seats[:-1]
         ]
-    return script.parse("\n".join(lines)).start()
+    return script.parse_script("\n".join(lines)).start()
 
 
 def random_game(seed, mode="table", most=400):

@@ -12,7 +12,9 @@ SEATS = ("black", "white", "green", "blue")
 
 def position(*lines, seats="black white green"):
     """The state after set-up lines; `layout clear` is understood."""
-    return script.parse("\n".join(["game ur", f"seats {seats}", "layout clear", *lines])).start()
+    return script.parse_script(
+        "\n".join(["game ur", f"seats {seats}", "layout clear", *lines])
+    ).start()
 
 
 def run(state, *lines):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.tigris.scoring import result
+from engine.tigris.scoring import spread_jokers
 from tests.engine.support.tigris_positions import do, position, refused
 
 SQUARE = "layout B5 settlement C5 settlement B6 settlement\n"
@@ -233,7 +233,7 @@ def test_t61_no_trader():
 )
 def test_t62_jokers(points, jokers, best):
     """T62: each treasure goes to the colour where it helps."""
-    assert result(points, jokers) == best
+    assert spread_jokers(points, jokers) == best
 
 
 def test_t63_bag_at_the_end_of_a_turn():

@@ -142,7 +142,7 @@ HEAD = "game tigris\nseats bull lion\n"
 )
 def test_set_up_lines_that_are_wrong_name_their_line(line, words):
     with pytest.raises(script.BadScript) as e:
-        script.parse(HEAD + line).start()
+        script.parse_script(HEAD + line).start()
     number = 2 + len(line.splitlines())
     assert str(e.value).startswith(f"line {number}: ") and words in str(e.value)
 
@@ -150,23 +150,23 @@ def test_set_up_lines_that_are_wrong_name_their_line(line, words):
 @pytest.mark.parametrize("seats", ["bull", "bull bull", "bull cat", "archer bull pot lion bull"])
 def test_seats_that_cannot_sit(seats):
     with pytest.raises(script.BadScript, match="^line 2: seats"):
-        script.parse(f"game tigris\nseats {seats}\n").start()
+        script.parse_script(f"game tigris\nseats {seats}\n").start()
 
 
 def test_layout_keeps_or_clears_the_printed_start():
-    kept = script.parse(HEAD + "layout K1 market B1 leader:bull:red").start().layout()
+    kept = script.parse_script(HEAD + "layout K1 market B1 leader:bull:red").start().layout()
     assert (
         kept["K1"] == ("market",)
         and kept["F3"] == ("temple", "treasure")
         and kept["B1"] == ("leader:bull:red",)
     )
-    clear = script.parse(HEAD + "layout clear K1 market").start().layout()
+    clear = script.parse_script(HEAD + "layout clear K1 market").start().layout()
     assert clear == {"K1": ("market",)}
-    assert "K1" not in script.parse(HEAD + "layout K1").start().layout()
+    assert "K1" not in script.parse_script(HEAD + "layout K1").start().layout()
 
 
 def test_monument_alone_stands_on_four_face_down_tiles():
-    layout = script.parse(HEAD + "layout B5 monument:red-black").start().layout()
+    layout = script.parse_script(HEAD + "layout B5 monument:red-black").start().layout()
     assert layout["B5"] == ("flipped", "monument:black-red") and layout["C6"] == ("flipped",)
 
 

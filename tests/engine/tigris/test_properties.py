@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import IllegalAction, script
-from engine.rules import rules
-from engine.text import pack
+from engine.rules import load_rules
+from engine.text import pack_text
 from engine.tigris import actions as act
 from engine.tigris.words import COLOURS, SEATS
 from tests.engine.support.tigris_playing import GAME, random_game
 
-RULES = rules("tigris")
+RULES = load_rules("tigris")
 MODES = ("table", "open", "partly")
 games = settings(max_examples=8, deadline=None, derandomize=True)
 each_game = given(seed=st.integers(0, 10**6), mode=st.sampled_from(MODES))
@@ -78,7 +78,7 @@ def test_text_and_json_forms_read_back(seed, mode):
         data = json.loads(json.dumps(state.to_json()))
         again = GAME.load(data)
         assert again == state and hash(again) == hash(state) and again.layout() == state.layout()
-        assert script.parse(state.to_text()).start() == state
+        assert script.parse_script(state.to_text()).start() == state
         if action is not None:
             assert str(action).startswith(action.seat + ": ")
 
@@ -188,7 +188,7 @@ def test_whole_games_end(seed, mode):
 @each_game
 def test_views_and_decisions_are_plain(seed, mode):
     for state, _ in random_game(seed, mode, 120):
-        packed = json.loads(json.dumps(pack(state.view())))
+        packed = json.loads(json.dumps(pack_text(state.view())))
         assert [s["id"] for s in packed["seats"]] == list(state.seats)
         assert set(packed["highlight"]) <= set(state.board.index)
         d = state.decision()

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from engine import script
-from engine.layout import canonical
+from engine.layout import canonical_contents
 from engine.ur import actions as a
 from tests.engine.support.searching import search
 
@@ -36,7 +36,8 @@ def difference(state, seen, hidden=()):
         s: (have.get(s, ()), seen.get(s, ()))
         for s in {*have, *seen}
         if s not in hidden
-        and canonical(have.get(s, ()), "cluster") != canonical(seen.get(s, ()), "cluster")
+        and canonical_contents(have.get(s, ()), "cluster")
+        != canonical_contents(seen.get(s, ()), "cluster")
     }
 
 
@@ -83,7 +84,7 @@ def tile(state, site):
 
 @pytest.fixture
 def filmed():
-    return script.parse(FILMED).start()
+    return script.parse_script(FILMED).start()
 
 
 TURNS = [

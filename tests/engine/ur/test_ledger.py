@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine import BadText, script
 from engine.plan import BadPlan, Plan
 from engine.ur.board import Board
-from engine.ur.scoring import WORTH, best_sets, best_with_hand, worth
+from engine.ur.scoring import WORTH, best_sets, best_with_hand, sets_worth
 from engine.ur.words import DOMAINS
 
 HANDS = ("hand black trade/agriculture", "hand white culture/war", "hand green politics/culture")
@@ -341,8 +341,8 @@ def test_U25_U26_U27_worth_of_sets():
     assert [WORTH[k] for k in range(7)] == [0, 1, 3, 6, 10, 15, 21]
     assert best_with_hand({}, 0, "war/trade")[0] == 1
     assert best_with_hand({"war": 1}, 0, "war/trade")[0] == 3  # the hand tile counts as trade
-    assert worth(best_sets({}, 3)) == 3  # no two ziggurats in a set
-    assert worth(best_sets(dict.fromkeys(DOMAINS, 1), 1)) == 21
+    assert sets_worth(best_sets({}, 3)) == 3  # no two ziggurats in a set
+    assert sets_worth(best_sets(dict.fromkeys(DOMAINS, 1), 1)) == 21
 
 
 def test_U28_the_example():
@@ -371,12 +371,12 @@ def divisions(counts):
 def test_U26_U27_the_division_is_the_best_there_is(counts):
     tiles = dict(zip(DOMAINS, counts))
     sets = best_sets(tiles, counts[5])
-    assert worth(sets) == max(divisions(counts))
+    assert sets_worth(sets) == max(divisions(counts))
     assert sum(map(len, sets)) == sum(counts)
 
 
 def test_U27_any_number_of_tiles_is_quick_and_exact():
-    assert worth(best_sets({"war": 1000, "trade": 999}, 5)) == 5 * 6 + 994 * 3 + 1
+    assert sets_worth(best_sets({"war": 1000, "trade": 999}, 5)) == 5 * 6 + 994 * 3 + 1
 
 
 def test_U27_equal_totals_share(ur):

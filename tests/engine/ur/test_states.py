@@ -80,7 +80,7 @@ def test_text_and_json_forms_round_trip_at_every_moment(ur, seed):
             continue
         loaded = ur.GAME.load(msgspec.json.decode(msgspec.json.encode(state.to_json())))
         assert loaded == state and loaded.key() == state.key() and hash(loaded) == hash(state)
-        again = script.parse(state.to_text()).start()
+        again = script.parse_script(state.to_text()).start()
         assert again == state and again.to_text() == state.to_text()
         assert again.legal_actions() == state.legal_actions()
 
@@ -102,13 +102,13 @@ def any_action(state, rng):
             a.Pass(seat),
             a.Swap(seat, site(), rng.choice(DOMAINS)),
             a.Swap(seat, a.SPARE),
-            a.Agriculture(seat, a.stones(plus, state.board)),
-            a.Trade(seat, a.stones(plus, state.board)),
+            a.Agriculture(seat, a.canonical_stones(plus, state.board)),
+            a.Trade(seat, a.canonical_stones(plus, state.board)),
             a.Culture(seat),
-            a.Culture(seat, a.stones(plus, state.board)),
-            a.Politics(seat, a.moves(moves, state.board)),
+            a.Culture(seat, a.canonical_stones(plus, state.board)),
+            a.Politics(seat, a.canonical_moves(moves, state.board)),
             a.War(seat, site(), site(), rng.choice((1, 1, 2, 3))),
-            a.Extra(seat, a.stones(plus or ((site(), 1),), state.board)),
+            a.Extra(seat, a.canonical_stones(plus or ((site(), 1),), state.board)),
             a.Settle(seat, site()),
             a.Ziggurat(seat, (site(),)),
             a.Return(seat, site()),
@@ -213,7 +213,7 @@ def test_a_table_that_never_saw_the_hand_tiles_goes_on(ur):
     after = ur.run(state, "black: swap B1 politics")
     assert after.layout()["B1"] == ("tile:politics/trade",)
     unknown = ur.run(after, "white: swap B1 war")
-    assert unknown.tiles[1] == "war/?" and script.parse(unknown.to_text()).start() == unknown
+    assert unknown.tiles[1] == "war/?" and script.parse_script(unknown.to_text()).start() == unknown
     assert ur.run(after, "white: swap B1 war/culture").layout()["B1"] == ("tile:war/culture",)
     assert ur.GAME.load(unknown.to_json()) == unknown
 

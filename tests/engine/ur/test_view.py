@@ -3,7 +3,7 @@ used, the option in words."""
 
 import msgspec
 
-from engine.text import Text, pack
+from engine.text import Text, pack_text
 from engine.ur.words import kind_name
 
 LINES = (
@@ -112,7 +112,7 @@ def test_views_of_every_moment_are_plain_data(ur):
     state = ur.GAME.new(ur.SEATS[:3])
     while state.outcome() is None:
         view = state.view()
-        assert msgspec.json.decode(msgspec.json.encode(pack(view)))
+        assert msgspec.json.decode(msgspec.json.encode(pack_text(view)))
         assert isinstance(view["phase"], Text) and [s["id"] for s in view["seats"]] == list(
             state.seats
         )

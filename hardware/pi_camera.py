@@ -18,6 +18,10 @@ WAIT, START = 1.5, 5.0  # seconds a camera that runs, or has just been started, 
 FOCUS = 8.0  # ... and for a whole search for the focus
 # pictures a second while light and focus are searched for, which goes picture by picture
 QUICK = 30.0
+BUFFERS = 4
+# pictures that still come as they were asked for before something is set: by as many requests, by
+# one that picamera2 keeps, and those that the sensor has begun
+UNDER_WAY = BUFFERS + 4
 SLOWEST = 2  # times longer a picture may take by little light
 MANUAL, LOCKED = 1, 0  # libcamera's AeFlickerMode, AfMode
 
@@ -60,7 +64,7 @@ class PiCamera(Camera):
                     main={"size": self.size, "format": "RGB888"},
                     lores={"size": self.small, "format": "YUV420"},
                     raw=None,
-                    buffer_count=4,
+                    buffer_count=BUFFERS,
                 )
             )
             self.focuses = "AfMode" in self._camera.camera_controls
@@ -75,6 +79,8 @@ class PiCamera(Camera):
             self._set(AeEnable=True, AwbEnable=True, FrameDurationLimits=self._limits(QUICK))
             if self.focus is not None:
                 self._set(AfMode=LOCKED, LensPosition=self.focus)
+            for _ in range(UNDER_WAY):  # in which a light that is locked rests
+                self._light()
             wait_for_rest(self._light, self._clock)
             if self.focuses and self.focus is None:
                 self._find_focus()
@@ -88,6 +94,12 @@ class PiCamera(Camera):
                 FrameDurationLimits=self._limits(self.fps),
                 **locked,
             )
+
+    def focus_anew(self) -> None:
+        super().focus_anew()
+        if self._camera is not None and self.focus is not None:
+            # a search that found none has left the lens anywhere
+            self._set(AfMode=LOCKED, LensPosition=self.focus)
 
     def _find_focus(self) -> None:
         """By a picture without contrast none is found: it is looked for again when the light is

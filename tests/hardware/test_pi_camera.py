@@ -71,6 +71,20 @@ def test_exposure_and_white_balance_are_locked_when_they_have_come_to_rest(picam
     assert not fake.is_open and not fake.running
 
 
+@pytest.mark.parametrize("white", [1.1, 3.0])
+def test_pictures_from_before_the_light_was_unlocked_are_no_rest(picamera2, monkeypatch, white):
+    with pi(picamera2) as camera:
+        fake = picamera2.made[0]
+        # by little light a picture takes 0.2 s, and seven of them longer than a rest
+        camera._limits = lambda fps: (200_000, 200_000)
+        camera.settle()
+        for _ in range(10):
+            camera.read()
+        monkeypatch.setattr(picamera2, "white", white)
+        camera.settle()
+        assert abs(fake.log[-1]["ColourGains"][0] - white) < 0.3 * abs(2.0 - white)
+
+
 def test_light_that_never_rests_is_locked_all_the_same(picamera2, monkeypatch):
     monkeypatch.setattr(
         picamera2,
@@ -117,8 +131,8 @@ def test_a_lens_finds_its_focus_once_and_is_put_there_at_every_start(picamera2, 
         assert fake.lens == 2.5 and found == [1.8, 2.5]
         picamera2.focus = None
         camera.focus_anew()
-        assert camera.focus == 2.5 and found == [1.8, 2.5], (
-            "where none is found, the last one stays"
+        assert camera.focus == 2.5 and found == [1.8, 2.5] and fake.lens == 2.5, (
+            "where none is found, the last one stays, and the search has moved the lens"
         )
     with pi(picamera2, focus=0.5):
         assert picamera2.made[-1].lens == 0.5 and picamera2.made[-1].focusing == 0

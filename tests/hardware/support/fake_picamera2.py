@@ -17,6 +17,9 @@ ALL = (
 )
 
 
+LATE = 7  # pictures until what was set is to be seen
+
+
 class FakePicamera2:
     """Behaves as picamera2 0.3.38 does where this project touches it: streams, controls, jobs that
     wait for pictures, faults.
@@ -25,6 +28,7 @@ class FakePicamera2:
     ever, and so does `stop` as long as a job that was given up stands before it in the queue."""
 
     cameras, busy, has, made, now, focus = 1, False, ALL, [], 0.0, 1.8
+    white = 2.0  # the gain that the light asks for
 
     def __init__(self, number=0):
         self.notifyme_r, self.notifyme_w = os.pipe2(os.O_NONBLOCK)
@@ -47,7 +51,8 @@ class FakePicamera2:
         )
         self.jobs, self.lens, self.focusing = 0, 1.0, 0
         self.camera_controls = {name: (0, 1, 0) for name in FakePicamera2.has}
-        self.awb = 1.0  # a colour gain on its way to 2.0
+        self.awb = 1.0  # a colour gain on its way to `white`
+        self.under_way, self.in_force = [], {"AwbEnable": True}
         FakePicamera2.made.append(self)
 
     @staticmethod
@@ -88,6 +93,7 @@ class FakePicamera2:
                 raise RuntimeError(f"Control {name} is not advertised by libcamera")
         self.controls.update(controls)
         self.log.append(dict(controls))
+        self.under_way.append([LATE, dict(controls)])
         self.lens = controls.get("LensPosition", self.lens)
 
     def _next_picture(self, wait):
@@ -96,17 +102,19 @@ class FakePicamera2:
             threading.Event().wait(20 if wait is None else wait)
             assert wait is not None, "the real one waits for ever"
             raise TimeoutError
-        FakePicamera2.now += (
-            self.controls["FrameDurationLimits"][0] / 1e6
-            if "FrameDurationLimits" in self.controls
-            else 0.1
-        )
-        self.awb += 0.05 * (2.0 - self.awb)
+        for late in self.under_way:
+            late[0] -= 1
+            if not late[0]:
+                self.in_force |= late[1]
+                self.awb = late[1].get("ColourGains", (self.awb,))[0]
+        FakePicamera2.now += self.in_force.get("FrameDurationLimits", (100_000,))[0] / 1e6
+        self.awb += 0.05 * (self.white - self.awb) * self.in_force["AwbEnable"]
 
     def autofocus_cycle(self, wait=None):
         self._next_picture(wait)
         self.focusing += 1
         if FakePicamera2.focus is None:
+            self.lens = 1.0
             return False
         self.lens = FakePicamera2.focus
         return True

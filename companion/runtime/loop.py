@@ -25,7 +25,7 @@ from vision.storage.heap_trim import trim_heap
 log = logging.getLogger(__name__)
 LIVE, PLACE = 960, 360  # pixels of the longer side of pictures that people look at
 
-TRIM_S = 300.0  # seconds after which what reading has freed is handed back to the machine
+TRIM_S = 60.0  # seconds after which what reading has freed is handed back to the machine
 
 
 class Loop:

@@ -76,6 +76,7 @@ class PiCamera(Camera):
         if self._camera is None:
             return
         with self._told():
+            self._light()  # what was set before is handed in with this picture's request, alone
             self._set(AeEnable=True, AwbEnable=True, FrameDurationLimits=self._limits(QUICK))
             if self.focus is not None:
                 self._set(AfMode=LOCKED, LensPosition=self.focus)

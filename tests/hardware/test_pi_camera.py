@@ -71,14 +71,17 @@ def test_exposure_and_white_balance_are_locked_when_they_have_come_to_rest(picam
     assert not fake.is_open and not fake.running
 
 
+@pytest.mark.parametrize("looks", [0, 10])
 @pytest.mark.parametrize("white", [1.1, 3.0])
-def test_pictures_from_before_the_light_was_unlocked_are_no_rest(picamera2, monkeypatch, white):
+def test_pictures_from_before_the_light_was_unlocked_are_no_rest(
+    picamera2, monkeypatch, white, looks
+):
     with pi(picamera2) as camera:
         fake = picamera2.made[0]
         # by little light a picture takes 0.2 s, and seven of them longer than a rest
         camera._limits = lambda fps: (200_000, 200_000)
         camera.settle()
-        for _ in range(10):
+        for _ in range(looks):
             camera.read()
         monkeypatch.setattr(picamera2, "white", white)
         camera.settle()

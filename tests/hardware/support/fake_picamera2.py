@@ -52,7 +52,7 @@ class FakePicamera2:
         self.jobs, self.lens, self.focusing = 0, 1.0, 0
         self.camera_controls = {name: (0, 1, 0) for name in FakePicamera2.has}
         self.awb = 1.0  # a colour gain on its way to `white`
-        self.under_way, self.in_force = [], {"AwbEnable": True}
+        self.pending, self.under_way, self.in_force = {}, [], {"AwbEnable": True}
         FakePicamera2.made.append(self)
 
     @staticmethod
@@ -93,7 +93,7 @@ class FakePicamera2:
                 raise RuntimeError(f"Control {name} is not advertised by libcamera")
         self.controls.update(controls)
         self.log.append(dict(controls))
-        self.under_way.append([LATE, dict(controls)])
+        self.pending |= controls
         self.lens = controls.get("LensPosition", self.lens)
 
     def _next_picture(self, wait):
@@ -102,11 +102,13 @@ class FakePicamera2:
             threading.Event().wait(20 if wait is None else wait)
             assert wait is not None, "the real one waits for ever"
             raise TimeoutError
-        for late in self.under_way:
-            late[0] -= 1
-            if not late[0]:
-                self.in_force |= late[1]
-                self.awb = late[1].get("ColourGains", (self.awb,))[0]
+        self.under_way.append(self.pending)
+        self.pending = {}
+        if len(self.under_way) > LATE:
+            now = self.under_way.pop(0)
+            self.in_force |= now
+            if "ColourGains" in now:  # gains that are given end the white balance
+                self.awb, self.in_force["AwbEnable"] = now["ColourGains"][0], False
         FakePicamera2.now += self.in_force.get("FrameDurationLimits", (100_000,))[0] / 1e6
         self.awb += 0.05 * (self.white - self.awb) * self.in_force["AwbEnable"]
 

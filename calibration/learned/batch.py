@@ -7,9 +7,17 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from calibration.learned.compose import SIDE, Sample
+from calibration.learned.compose import CLOSE, SIDE, Sample
 from vision.learned.groups import Form, SiteGroup, loose_names
-from vision.learned.network import PIECE_GRID, PIECE_REACH, SITE_GRID, SITE_REACH, grid_places
+from vision.learned.network import (
+    CLOSE_UP,
+    PIECE_GRID,
+    PIECE_REACH,
+    SITE_GRID,
+    grid_places,
+    square_axes,
+)
+from vision.learned.reader import whole_close_up
 
 SITES, PIECES = 16, 28  # of a sample that are learnt from at most
 NEGATIVES = 8  # of those pieces, places where none lies
@@ -51,7 +59,10 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         return out
 
     def sample_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        out = {"x": s.x[None]} | self.site_arrays(s, n, rng)
+        out = self.close_arrays(s, n) if any(g.tall for g in self.groups) else {}
+        if not self.forms and all(g.tall for g in self.groups):
+            return out
+        out |= {"x": s.x[None]} | self.site_arrays(s, n, rng)
         if self.forms:
             out |= self.piece_arrays(s, n, rng)
             out["heat"], out["heat_weight"] = self.heat_target(s)
@@ -59,13 +70,9 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
 
     def site_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         rows = s.sites[rng.permutation(len(s.sites))[:SITES]]
-        group, label, side = (
-            rows[:, 0].astype(int),
-            rows[:, 1].astype(int),
-            SITE_REACH * rows[:, 4] * self.scale,
-        )
-        quarter = SIDE // 4
-        index, weight = grid_places(rows[:, 2:4], side, SITE_GRID, 4, (quarter, quarter))
+        group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
+        quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
+        index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
         return {
             "site_index": padded(index + n * quarter * quarter, SITES),
             "site_weight": padded(weight, SITES),
@@ -74,16 +81,33 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
             "site_counts": padded(np.ones(len(rows), np.float32), SITES),
         }
 
+    def close_arrays(self, s: Sample, n: int) -> dict[str, np.ndarray]:
+        h, w = CLOSE_UP
+        group, label = (np.array([c[k] for c in s.close], int) for k in (0, 1))
+        pictures = np.array([c[2] for c in s.close], np.float16).reshape(-1, h // 2, w // 2, 24)
+        index, weight = grid_places(*whole_close_up(), SITE_GRID, 4, (h // 4, w // 4))
+        first = (np.arange(CLOSE) + n * CLOSE).reshape(-1, 1, 1) * (h // 4 * (w // 4))
+        return {
+            "close_x": padded(pictures, CLOSE),
+            "close_index": index + first,
+            "close_weight": np.repeat(weight, CLOSE, 0),
+            "close_label": padded(label + self.offsets[group], CLOSE).astype(np.int32),
+            "close_allowed": padded(self.allowed_sites[group], CLOSE, True),
+            "close_counts": padded(np.ones(len(group), np.float32), CLOSE),
+        }
+
     def piece_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Places where pieces lie, some pixels off as a heat map finds them, and places where none
         does"""
-        reach = np.array([f.reach for f in self.forms]) * self.scale
+        reach, width = (
+            np.array([getattr(f, k) for f in self.forms]) * self.scale for k in ("reach", "width")
+        )
         points = s.points[s.points[:, 1] >= 0]
         points = points[rng.permutation(len(points))[: PIECES - NEGATIVES]]
         form, kind = points[:, 0].astype(int), points[:, 1].astype(int)
         at = (
             points[:, 2:]
-            + rng.normal(0, 0.04, (len(points), 2)) * reach[form][:, None]
+            + rng.normal(0, 0.04, (len(points), 2)) * width[form][:, None]
             + rng.normal(0, 0.5, (len(points), 2))
         )
         none_form = rng.integers(len(self.forms), size=NEGATIVES)
@@ -91,14 +115,14 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         if len(points):  # half of them beside pieces, where peaks may be
             some = rng.integers(len(points), size=NEGATIVES // 2)
             a = rng.uniform(0, 2 * np.pi, NEGATIVES // 2)
-            far = rng.uniform(0.5, 1.0, NEGATIVES // 2) * reach[form[some]]
+            far = rng.uniform(0.5, 1.0, NEGATIVES // 2) * width[form[some]]
             none_at[: NEGATIVES // 2] = (
                 points[some, 2:] + np.column_stack([np.cos(a), np.sin(a)]) * far[:, None]
             )
             none_form[: NEGATIVES // 2] = form[some]
         if len(s.points):
             away = np.hypot(*(none_at[:, None] - s.points[None, :, 2:]).transpose(2, 0, 1))
-            free = (away > 0.4 * reach[s.points[:, 0].astype(int)][None]).all(1)
+            free = (away > 0.4 * width[s.points[:, 0].astype(int)][None]).all(1)
         else:
             free = np.ones(NEGATIVES, bool)
         for x0, y0, x1, y1 in s.unknown:
@@ -107,7 +131,8 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         kind = np.concatenate([kind, np.full(free.sum(), self.allowed_kinds.shape[1] - 1)])
         at = np.vstack([at, none_at[free]])
         half = SIDE // 2
-        index, weight = grid_places(at, PIECE_REACH * reach[form], PIECE_GRID, 2, (half, half))
+        axes = square_axes(PIECE_REACH * reach[form])
+        index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
         return {
             "piece_index": padded(index + n * half * half, PIECES),
             "piece_weight": padded(weight, PIECES),
@@ -123,7 +148,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         target, weight = np.zeros((n, n, len(self.forms)), np.float16), np.ones((n, n), np.float32)
         for f, _, x, y in s.points:
             f, cx, cy = int(f), (x + 0.5) / 2 - 0.5, (y + 0.5) / 2 - 0.5
-            sigma = max(0.12 * self.forms[f].reach * self.scale / 2, 0.7)
+            sigma = max(0.12 * self.forms[f].width * self.scale / 2, 0.7)
             x0, y0, r = round(cx), round(cy), int(3 * sigma) + 1
             xa, xb, ya, yb = max(x0 - r, 0), min(x0 + r + 1, n), max(y0 - r, 0), min(y0 + r + 1, n)
             gx, gy = (

@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 
 from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
-from vision.geometry.footprints import lean_at
+from calibration.learned.standing import StandingLook, fold_lean, outline_of
+from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
@@ -24,6 +25,8 @@ from vision.learned.groups import (
     loose_names,
     site_box,
 )
+from vision.learned.network import SITE_REACH, square_axes
+from vision.learned.reader import close_up, frame_standing
 from vision.plan import Piece, Plan
 
 SIDE = 256  # pixels along a sample's side
@@ -32,6 +35,9 @@ STREWN, MOST_STREWN = (
     0.6,
     24,
 )  # of the made-up samples in which pieces are strewn about besides, and how many at most
+CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
+FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
+ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 
 
@@ -51,31 +57,36 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 
 
 class Truth(msgspec.Struct, eq=False):
-    """What a canvas shows. points: (form, kind or -1, x, y px) of loose pieces' tops; labels: site
-    -> class; unknown: boxes px (x0, y0, x1, y1) of which nothing is known"""
+    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind or -1, x, y px) of loose pieces' tops, or of
+    their middles if they stand; labels: site -> class; unknown: boxes px (x0, y0, x1, y1) of which nothing is known"""
 
+    camera: np.ndarray
     points: list[tuple[int, int, float, float]] = []
     labels: dict[str, int] = {}
     unknown: list[tuple[float, float, float, float]] = []
 
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
-    """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 5)
-    group, class, x, y px, mm across; unknown: boxes"""
+    """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 8)
+    group, class, x, y px of the middle of what is looked at, its two sides px; unknown: boxes; close: of sites with pieces that
+    stand (group, class, the input of their close-up)"""
 
     x: np.ndarray
     points: np.ndarray
     sites: np.ndarray
     unknown: np.ndarray
+    close: list[tuple[int, int, np.ndarray]] = []
 
 
 class Evening(msgspec.Struct, frozen=True, eq=False):
     """How one made-up picture is lit and seen. lean: (2,) mm a mm of height added to a photo's;
+    camera: (3,) mm where it stands for what stands upright;
     shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units
     by which sides differ from tops"""
 
     pose: int
     lean: np.ndarray
+    camera: np.ndarray
     shade: np.ndarray
     soft: float
     dark: float
@@ -85,7 +96,7 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
 class Composer:
     """Makes samples of one copy without end.
 
-    looks: kind -> its looks; empties: (h, w, 3) log canvases of the empty board; reals: of the
+    looks: kind -> its looks, from above; standing: of those that stand; empties: (h, w, 3) log canvases of the empty board; reals: of the
     calibration photos with what they show;
     shots: whose poses tell how things lean"""
 
@@ -96,6 +107,7 @@ class Composer:
         groups: Sequence[SiteGroup],
         forms: Sequence[Form],
         looks: Mapping[str, Sequence[Look]],
+        standing: Mapping[str, Sequence[StandingLook]],
         empties: Sequence[np.ndarray],
         reference: np.ndarray,
         reals: Sequence[tuple[np.ndarray, Truth]],
@@ -104,6 +116,11 @@ class Composer:
     ) -> None:
         self.plan, self.view, self.groups, self.forms, self.looks = plan, view, groups, forms, looks
         self.empties, self.reference, self.reals = empties, reference, reals
+        self.standing = standing
+        self.known = looks.keys() | standing.keys()
+        self.beyond = view.beyond_rim() if standing else None
+        self.cameras = [camera_position(s.pose) for s in shots]
+        self.boxes = np.array([site_box(s).max() for s in plan.site])
         self.rng = np.random.default_rng(seed)
         self.group = {i: n for n, g in enumerate(groups) for i in g.ids}
         self.form = {k: (n, m) for n, m, k in loose_names(forms)}
@@ -152,7 +169,7 @@ class Composer:
         points = np.array(truth.points, np.float32).reshape(-1, 4)
         points[:, 2:] = (points[:, 2:] - (x0, y0)) @ m[:, :2].T + m[:, 2]
         inside = (points[:, 2:] > 1).all(1) & (points[:, 2:] < SIDE - 2).all(1)
-        sites = []
+        sites, close, (off, axes) = [], [], self.frame_sites(truth.camera)
         for k in np.flatnonzero(
             (np.abs(self.centres_px - (x0 + SIDE / 2, y0 + SIDE / 2)) < SIDE / 2).all(1)
         ):
@@ -161,26 +178,56 @@ class Composer:
                 at = self.centres_px[k] - (x0, y0)
                 box = site_box(site)
                 half = np.minimum(box * self.view.scale, SIDE) / 2 * 0.9
-                if (at > half).all() and (at < SIDE - half).all():
-                    sites.append((self.group[site.id], truth.labels[site.id], *at, box.max()))
+                middle, n = at + off[k], self.group[site.id]
+                if self.groups[n].tall:
+                    half = np.minimum(FULL * np.abs(axes[k]).sum(0), SIDE / 2 - 1)
+                if not ((middle > half).all() and (middle < SIDE - half).all()):
+                    continue
+                if self.groups[n].tall:
+                    close.append((n, truth.labels[site.id], middle, axes[k]))
+                else:
+                    sites.append((n, truth.labels[site.id], *middle, *axes[k].ravel()))
         unknown = np.array(
             [np.array(b) - (x0, y0, x0, y0) for b in truth.unknown], np.float32
         ).reshape(-1, 4)
-        x = stack_input(relight_picture(rng, picture), reference)
+        picture = relight_picture(rng, picture)
+        x = stack_input(picture, reference)
+        close = [close[n] for n in rng.permutation(len(close))[:CLOSE]]
         return Sample(
             x.astype(np.float16),
             points[inside],
-            np.array(sites, np.float32).reshape(-1, 5),
+            np.array(sites, np.float32).reshape(-1, 8),
             unknown,
+            [
+                (n, label, stack_input(*(close_up(m, at, sides) for m in (picture, reference))))
+                for n, label, at, sides in close
+            ],
         )
+
+    def frame_sites(self, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) px from the sites' centres, (N, 2, 2) px sides: where each is looked at"""
+        off, axes = np.zeros_like(self.centres), square_axes(SITE_REACH * self.boxes)
+        for g in self.groups:
+            if g.tall:
+                mine = [n for n, s in enumerate(self.plan.site) if s.id in set(g.ids)]
+                off[mine], axes[mine] = frame_standing(self.centres[mine], g, camera)
+        return off * self.view.scale, axes * self.view.scale
 
     def choose_evening(self) -> Evening:
         rng = self.rng
         a = rng.uniform(0, 2 * np.pi)
         lit = rng.random() < 0.9
+        pose = int(rng.integers(len(self.leans)))
+        middle, camera = np.array(self.plan.size) / 2, self.cameras[pose].copy()
+        camera *= 1 + rng.normal(0, 0.04, 3)
+        if rng.random() < ROUND:
+            turn = rng.uniform(0, 2 * np.pi)
+            back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+            camera[:2] = middle + back @ (camera[:2] - middle)
         return Evening(
-            int(rng.integers(len(self.leans))),
+            pose,
             rng.normal(0, 0.04, 2),
+            camera,
             np.array([np.cos(a), np.sin(a)]) * rng.uniform(0, 0.8),
             rng.uniform(0.5, 3.0),
             rng.uniform(0.05, 0.8) if lit else 0.0,
@@ -191,17 +238,21 @@ class Composer:
         """(SIDE, SIDE, 3) log and what lies on it, in canvas pixels"""
         rng = self.rng
         canvas = crop_padded(self.empties[rng.integers(len(self.empties))], x0, y0).copy()
-        evening, truth = self.choose_evening(), Truth()
+        evening = self.choose_evening()
+        truth = Truth(evening.camera)
+        if self.beyond is not None:
+            self.strew_table(canvas, crop_padded(self.beyond.astype(np.uint8), x0, y0) > 0)
         paint = Painter(canvas, self.view, (x0, y0), evening, rng)
         fill, full = rng.choice([0.3, 0.7, 0.9, 1.0]), rng.choice([0.15, 0.4, 0.7, 0.9])
         near = np.flatnonzero(
             (
                 np.abs(self.centres_px - (x0 + SIDE / 2, y0 + SIDE / 2))
-                < SIDE / 2 + self.reach[:, None] + 30
+                < SIDE / 2 + self.reach[:, None] + 30 + self.overhang(evening, x0, y0)
             ).all(1)
         )
         taken: set[str] = set()
         later = []
+        self.upright: list[tuple[np.ndarray, float, str]] = []  # foot, mm beneath it, kind
         for n in rng.permutation(near):
             site = self.plan.site[n]
             g = self.groups[self.group[site.id]]
@@ -213,7 +264,7 @@ class Composer:
             tall = 0.0
             if options and rng.random() < (fill if g.reads == "cluster" else 0.8 * fill):
                 c = int(rng.choice(options))
-                kinds = [k for k in g.classes[c] if k in self.looks]
+                kinds = [k for k in g.classes[c] if k in self.known]
                 if len(kinds) != sum(k != "?" for k in g.classes[c]):
                     continue
                 if kinds and self.plan.pieces[kinds[-1]].spans:
@@ -228,6 +279,7 @@ class Composer:
             self.scatter_loose(paint, truth, site_id, g, tall, lean)
         if self.form and rng.random() < STREWN:
             self.strew_pieces(paint, truth, evening)
+        self.stand_pieces(paint)
         if rng.random() < 0.2:
             self.disturb_picture(paint, truth)
         return paint.canvas, truth
@@ -242,6 +294,11 @@ class Composer:
         at = self.sites[site].centre
         for n, k in enumerate(kinds):
             size = np.array(self.plan.pieces[k].footprint)
+            if k in self.standing:
+                astray = np.clip(rng.normal(0, 0.35, 2), -0.8, 0.8)
+                at = at + astray * np.maximum(box / 2 - size / 2, 1.0)
+                self.upright.append((at, tall, k))
+                continue
             if n == 0:
                 at = at + np.clip(rng.normal(0, 1, 2), -2, 2) * (
                     0.35 * np.maximum(box / 2 - size / 2, 0) + 1.0
@@ -298,7 +355,7 @@ class Composer:
     ) -> None:
         """Loose pieces as people leave them: single, in heaps, on larger ones, over the edge"""
         rng, plan = self.rng, self.plan
-        kinds = [k for k in g.loose if k in self.looks]
+        kinds = [k for k in g.loose if k in self.known]
         if not kinds:
             return
         size = {k: max(plan.pieces[k].footprint) for k in kinds}
@@ -350,13 +407,13 @@ class Composer:
         """More loose pieces anywhere, on sites and beside them: nobody lays them so, but each
         teaches what its kind looks like"""
         rng, taken = self.rng, np.array([p[2:] for p in truth.points]).reshape(-1, 2)
-        kinds = [k for k in self.form if k in self.looks]
+        kinds = [k for k in self.form if k in self.known]
         if not kinds:
             return
         lean = self.corners[evening.pose][0] + evening.lean
         for _ in range(int(rng.integers(3, MOST_STREWN))):
             form = [
-                k for k in self.forms[rng.integers(len(self.forms))].kinds if k in self.looks
+                k for k in self.forms[rng.integers(len(self.forms))].kinds if k in self.known
             ] or kinds
             kind = form[rng.integers(len(form))]
             piece = self.plan.pieces[kind]
@@ -407,9 +464,44 @@ class Composer:
     def put_loose(
         self, paint: Painter, truth: Truth, kind: str, at: np.ndarray, base: float, lean: np.ndarray
     ) -> None:
-        x, y = paint.lay_piece(self.pick_look(kind), at, base, lean, loose=True)
+        if kind in self.standing:
+            self.upright.append((at, base, kind))
+            up = base + self.plan.pieces[kind].height / 2
+            x, y = self.view.to_px(at + top_shift(paint.evening.camera, at[None], up)[0])
+        else:
+            x, y = paint.lay_piece(self.pick_look(kind), at, base, lean, loose=True)
         if kind in self.form:
             truth.points.append((*self.form[kind], x, y))
+
+    def overhang(self, evening: Evening, x0: int, y0: int) -> float:
+        """px from which what stands may lean into a crop"""
+        tallest = max((self.plan.pieces[k].height for k in self.standing), default=0.0)
+        middle = self.view.to_mm(np.array([[x0 + SIDE / 2, y0 + SIDE / 2]]))
+        return float(np.abs(top_shift(evening.camera, middle, tallest)).max()) * self.view.scale
+
+    def stand_pieces(self, paint: Painter) -> None:
+        """Puts up what stands, the farthest from the camera first"""
+        rng, camera = self.rng, paint.evening.camera
+        for foot, base, kind in sorted(self.upright, key=lambda u: -np.hypot(*(u[0] - camera[:2]))):
+            height = self.plan.pieces[kind].height * rng.normal(1, 0.03)
+            low, high = (top_shift(camera, foot[None], h)[0] for h in (base, base + height))
+            length = np.hypot(*(high - low))
+            options = self.standing[kind]
+            some = [options[n] for n in rng.integers(len(options), size=3)]
+            look = min(some, key=lambda v: abs(np.log((v.length + 2) / (length + 2))))
+            paint.stand_piece(look, foot + low, high - low)
+
+    def strew_table(self, canvas: np.ndarray, beyond: np.ndarray) -> None:
+        """Shows anything beyond the board: of the table about it nothing is known"""
+        rng, (h, w) = self.rng, canvas.shape[:2]
+        few = int(rng.integers(2, 12))
+        rough = rng.normal(0, rng.uniform(0.02, 0.6), (few, few, 1)) + rng.normal(
+            0, 0.08, (few, few, 3)
+        )
+        table = rng.uniform(3.2, 5.5) + rng.normal(0, 0.2, 3) + rough
+        order = cv2.INTER_LINEAR if rng.random() < 0.5 else cv2.INTER_NEAREST
+        seen = cv2.resize(table.astype(np.float32), (w, h), interpolation=order)
+        canvas[beyond] = seen[beyond]
 
     def disturb_picture(self, paint: Painter, truth: Truth) -> None:
         """Something lies there that is no piece: a hand, a sleeve, paper, a cup, a coin"""
@@ -522,6 +614,32 @@ class Painter:
         mask = cv2.warpAffine(look.mask, m, shape[::-1], flags=cv2.INTER_LINEAR)[..., None]
         part += mask * (face + tone - part)
         return float(at[0]), float(at[1])
+
+    def stand_piece(self, look: StandingLook, foot: np.ndarray, shift: np.ndarray) -> None:
+        """Puts up a look with its foot where (2,) mm is seen, its top `shift` (2,) mm off"""
+        rng, view, evening = self.rng, self.view, self.evening
+        cast = evening.shade * look.piece.height
+        around = look.beside + 3 * evening.soft
+        ends = np.stack([foot, foot + shift, foot + cast])
+        low, high = (
+            np.floor(view.to_px(ends.min(0) - around)),
+            np.ceil(view.to_px(ends.max(0) + around)),
+        )
+        (xa, ya), (xb, yb) = (
+            np.clip(v - self.origin, 0, self.canvas.shape[1::-1]).astype(int) for v in (low, high)
+        )
+        if xb - xa < 2 or yb - ya < 2:
+            return
+        part, off = self.canvas[ya:yb, xa:xb], self.origin + (xa, ya)
+        if evening.dark:
+            dark = fill_mask(view.to_px(foot + outline_of(look.piece, cast)) - off, part.shape[:2])
+            soft = max(evening.soft * view.scale, 0.5)
+            part -= (evening.dark * cv2.GaussianBlur(dark, (0, 0), soft))[..., None]
+        xs, ys = np.meshgrid(np.arange(xb - xa), np.arange(yb - ya))
+        mm = view.to_mm(np.stack([xs, ys], -1) + off) - foot
+        face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
+        tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, 0.02, 3)
+        part += mask[..., None] * (face + tone.astype(np.float32) - part)
 
     def draw_foreign(self) -> np.ndarray:
         """Paints something foreign; -> (h, w) 0..1 where"""

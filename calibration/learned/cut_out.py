@@ -20,7 +20,7 @@ from calibration.readers.pile.cut_out import (
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
-from vision.learned.groups import covered_sites, is_buried, site_box
+from vision.learned.groups import covered_sites, is_buried, site_box, stands_upright
 from vision.plan import Plan
 
 FINE = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
@@ -97,8 +97,9 @@ def cut_specimens(
     canvases: Sequence[np.ndarray],
     empty: np.ndarray,
     lying: Sequence[Lying],
-) -> list[Specimen]:
-    """Every piece of the samplers that can be seen.
+) -> tuple[list[Specimen], list[np.ndarray]]:
+    """(every piece of the samplers that lies and can be seen; for each photo, (h, w, 3) log, what
+    would show if nothing else lay there).
 
     canvases: (h, w, 3) log, one a shot, at the scale looks are cut; empty: the empty board's; view:
     their Canvas; lying: where loose pieces and cards of clusters were found"""
@@ -131,7 +132,7 @@ def cut_specimens(
                     lay_flat(plan, view, s, usual, grounds[s.photo])
     out += piles
     mark_covered(plan, out)
-    return out
+    return out, grounds
 
 
 def specimen_of(
@@ -160,7 +161,7 @@ def pile_specimens(plan: Plan, shots: Sequence[Shot]) -> list[Specimen]:
                 continue
             height = 0.0
             for k, kind in enumerate(contents):
-                if kind not in plan.pieces:
+                if kind not in plan.pieces or stands_upright(plan.pieces[kind]):
                     continue
                 if not is_buried(contents, k, plan):
                     out.append(

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import cv2
 import numpy as np
 
 from calibration.learned.teach import Lesson
 from vision.learned.groups import FOREIGN
-from vision.learned.network import PIECE_GRID, PIECE_REACH, SITE_GRID, SITE_REACH
+from vision.learned.network import SITE_GRID
 from vision.learned.reader import LearnedReader, sample_map
 
 ASKED = 100  # made-up samples
@@ -49,34 +50,36 @@ def trust_of(right: float | None, limits: tuple[float, float]) -> float:
 def examine_network(
     lesson: Lesson, reader: LearnedReader
 ) -> tuple[list[float | None], list[float | None]]:
-    """The share told right of each group's occupied sites and of each form's pieces; None where too
-    few were asked"""
-    composer, scale = lesson.composer(SEED), reader.view.scale
+    """The share told right of each group's occupied sites and of each form's pieces, of those that
+    stand only if they are found too; None where too few were asked"""
+    composer = lesson.composer(SEED)
     sites, pieces = defaultdict(list), defaultdict(list)
     for _ in range(ASKED):
         sample = composer.make_sample()
-        fine, quarter, _ = reader.trunk(sample.x.astype(np.float32))
+        fine, quarter, heat = reader.trunk(sample.x.astype(np.float32))
         if len(sample.sites):
-            side = SITE_REACH * sample.sites[:, 4] * scale
+            axes = sample.sites[:, 4:].reshape(-1, 2, 2)
             logits = reader.classify(
-                "site", sample_map(quarter, sample.sites[:, 2:4], side, SITE_GRID, 4)
+                "site", sample_map(quarter, sample.sites[:, 2:4], axes, SITE_GRID, 4)
             )
             for (g, want, *_), row in zip(sample.sites, logits):
                 if want:
                     begin, end = reader.offsets[int(g)], reader.offsets[int(g) + 1]
                     sites[int(g)].append(row[begin:end].argmax() == want)
+        for g, want, picture in sample.close:
+            if want:
+                sites[g].append(reader.classify_pictures(g, [picture])[0].argmax() == want)
         if len(sample.points):
-            side = (
-                PIECE_REACH
-                * scale
-                * np.array([reader.forms[int(f)].reach for f in sample.points[:, 0]])
-            )
-            logits = reader.classify(
-                "piece", sample_map(fine, sample.points[:, 2:4], side, PIECE_GRID, 2)
-            )
-            for (f, want, *_), row in zip(sample.points, logits):
-                mine = reader.of_form[int(f)]
-                pieces[int(f)].append(mine[row[mine].argmax()] == want)
+            logits = reader.heat_maps(heat)
+        for f, form in enumerate(reader.forms):
+            mine = sample.points[sample.points[:, 0] == f]
+            if not len(mine):
+                continue
+            one = cv2.dilate(np.ascontiguousarray(logits[..., f]), np.ones((3, 3)))
+            x, y = np.round((mine[:, 2:] + 0.5) / 2 - 0.5).astype(int).T
+            found, kinds = reader.weigh_places(f, fine, one[y, x], mine[:, 2:4])
+            right = np.array(reader.of_form[f])[kinds.argmax(1)] == mine[:, 1]
+            pieces[f] += list(right & (found > 0.5) if form.upright else right)
     return tuple(
         [float(np.mean(told[n])) if len(told[n]) >= FEW else None for n in range(count)]
         for told, count in ((sites, len(reader.groups)), (pieces, len(reader.forms)))

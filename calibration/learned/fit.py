@@ -15,7 +15,6 @@ from calibration.learned.examine import weigh_trust
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
 from calibration.readers.reader_fit import fit_reader_without_network
 from vision.geometry.posed_photo import Lying, Shot
-from vision.learned.groups import group_sites, holds_upright
 from vision.learned.network import Weights
 from vision.plan import Plan
 from vision.reader import Reader
@@ -46,12 +45,8 @@ def add_learned_voice(
     progress: Callable[[float], None] | None = None,
     keep: Path | None = None,
 ) -> None:
-    """Teaches a network from the calibration photos and gives it to the reader, unless all its
-    sites show pieces that stand upright.
+    """Teaches a network from the calibration photos and gives it to the reader.
     beside: whether other processes may help; keep: where what is learnt is kept on the way. Raises Unlearnt."""
-    groups = group_sites(reader.plan, [s.layout for s in shots])
-    if all(holds_upright(reader.plan, g) for g in groups):
-        return
     lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
     shots = list(shots)
     if all(s.layout for s in shots):

@@ -136,14 +136,27 @@ def class_loss(
     return -(((1 - SMOOTH) * right + SMOOTH * spread) * weight).sum() / jnp.maximum(weight.sum(), 1)
 
 
-def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> jax.Array:
-    fine, quarter, heat = run_trunk(w, batch["x"].astype(jnp.float32))
-    loss = class_loss(
-        classify(w, "site", sample_features(quarter, batch["site_index"], batch["site_weight"])),
-        batch["site_label"],
-        batch["site_allowed"],
-        batch["site_counts"],
+def site_loss(
+    w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array], part: str, quarter: jax.Array
+) -> jax.Array:
+    """Of what lies on sites as one. part: "site" as they lie on the canvas, or "close" """
+    sampled = sample_features(quarter, batch[f"{part}_index"], batch[f"{part}_weight"])
+    return class_loss(
+        classify(w, "site", sampled),
+        batch[f"{part}_label"],
+        batch[f"{part}_allowed"],
+        batch[f"{part}_counts"],
     )
+
+
+def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> jax.Array:
+    loss = jnp.zeros(())
+    if "close_x" in batch:
+        loss += site_loss(w, batch, "close", run_trunk(w, batch["close_x"].astype(jnp.float32))[1])
+    if "x" not in batch:
+        return loss
+    fine, quarter, heat = run_trunk(w, batch["x"].astype(jnp.float32))
+    loss += site_loss(w, batch, "site", quarter)
     if "heat" not in batch:
         return loss
     logits, target = (

@@ -24,9 +24,17 @@ from calibration.learned.cut_out import (
     looks_by_kind,
     place_patch,
 )
+from calibration.learned.standing import (
+    Standing,
+    StandingLook,
+    cut_standing,
+    find_standing,
+    standing_points,
+)
 from calibration.workers import begin_apart
+from vision.geometry.footprints import camera_position
 from vision.geometry.posed_photo import Lying, Shot
-from vision.learned.canvas import Canvas
+from vision.learned.canvas import GREY, Canvas
 from vision.learned.groups import (
     UNDER,
     Form,
@@ -37,6 +45,7 @@ from vision.learned.groups import (
     group_sites,
     is_card,
     loose_names,
+    stands_upright,
 )
 from vision.learned.network import Weights
 from vision.learned.reader import LearnedReader
@@ -63,6 +72,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
     reference: np.ndarray
     empty: np.ndarray
     looks: Mapping[str, Sequence[Look]]
+    standing: Mapping[str, Sequence[StandingLook]]
     empties: Sequence[np.ndarray]
     reals: Sequence[tuple[np.ndarray, Truth]]
     shots: Sequence[Shot]
@@ -74,6 +84,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
             self.shapes.groups,
             self.shapes.forms,
             self.looks,
+            self.standing,
             self.empties,
             self.empty,
             self.reals,
@@ -87,7 +98,10 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     took one); lying: where loose pieces and cards of clusters were found in them"""
     shots = list(shots)
     reference, _ = fit_lights(plan, shots)
-    view = Canvas.suited_to(plan, [s.pose for s in shots])
+    groups = group_sites(plan, [s.layout for s in shots])
+    shown = {k for s in shots for contents in s.layout.values() for k in contents}
+    tall = [p.height for p in plan.piece if p.kind in shown and stands_upright(p)]
+    view = Canvas.suited_to(plan, [s.pose for s in shots], max(tall, default=0.0))
     fine = view.finer(min(view.scale * FINE, 4.0))
     canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
     cuts = [fine.rectify(s.image, s.pose, reference) for s in shots]
@@ -95,18 +109,32 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     empty, empty_cut = (
         np.mean([c[n] for n in bare], 0).astype(np.float32) for c in (canvases, cuts)
     )
-    specimens = cut_specimens(plan, fine, shots, cuts, empty_cut, lying)
+    if tall:  # what lies beyond the board, men's heads too, is not the empty board's
+        empty[view.beyond_rim()] = GREY
+        empty_cut[fine.beyond_rim()] = GREY
+    specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut, lying)
+    upright_found, hidden = find_standing(plan, fine, shots, cuts, grounds)
+    standing = cut_standing(plan, fine, upright_found, hidden, cuts, grounds)
     upright = align_quarters(plan, specimens)
     looks = make_looks(plan, fine.scale, specimens, upright)
-    groups = complete_groups(plan, group_sites(plan, [s.layout for s in shots]), looks)
+    groups = complete_groups(plan, groups, looks)
     forms = group_forms(plan, groups)
     shapes = Shapes.of(groups, forms, view.scale)
     reals = [
-        (canvases[n], real_truth(plan, view, s, n, groups, forms, specimens))
+        (canvases[n], real_truth(plan, view, s, n, groups, forms, specimens, upright_found))
         for n, s in enumerate(shots)
     ]
     return Lesson(
-        plan, view, shapes, reference, empty, looks, [canvases[n] for n in bare], reals, shots
+        plan,
+        view,
+        shapes,
+        reference,
+        empty,
+        looks,
+        standing,
+        [canvases[n] for n in bare],
+        reals,
+        shots,
     )
 
 
@@ -259,9 +287,10 @@ def real_truth(
     groups: Sequence[SiteGroup],
     forms: Sequence[Form],
     specimens: Sequence[Specimen],
+    standing: Sequence[Standing],
 ) -> Truth:
     """What a calibration photo shows, in canvas pixels"""
-    truth = Truth([], {}, [])
+    truth = Truth(camera_position(shot.pose), [], {}, [])
     over = covered_sites(plan, shot.layout)
     for g in groups:
         for i in g.ids:
@@ -281,6 +310,8 @@ def real_truth(
             and not is_card(plan.sites[s.site], plan.pieces[s.kind])
         ):
             truth.points.append((*names[s.kind], *view.to_px(s.top)))
+    for form, kind, middle in standing_points(plan, standing, names, photo):
+        truth.points.append((form, kind, *view.to_px(middle)))
     return truth
 
 

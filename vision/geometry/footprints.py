@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
@@ -33,6 +34,19 @@ def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
     if not len(mm):
         return np.zeros((0, 2))
     return (pose.to_mm(pose.to_px(mm, 10.0)) - mm) / 10.0
+
+
+def camera_position(pose: Pose) -> np.ndarray:
+    """(3,) mm: x and y on the board, and how high above it"""
+    R = cv2.Rodrigues(pose.rvec)[0]
+    x, y, z = -R.T @ np.ravel(pose.tvec)
+    return np.array([x, y, -z])
+
+
+def top_shift(camera: np.ndarray, mm: np.ndarray, height: float) -> np.ndarray:
+    """(N, 2) mm: how far the top of something upright, `height` mm high with its foot at (N, 2), is
+    seen off its foot. camera: (3,) mm, x, y and height; it is higher than the thing"""
+    return (mm - camera[:2]) * (height / max(camera[2] - height, height / 10))
 
 
 def stands_upright(plan: Plan) -> bool:

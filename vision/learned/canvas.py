@@ -6,13 +6,15 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid, scale_at
 from vision.photometry.room_light import DARK, estimate_light, light_basis, small_view
 from vision.plan import Plan
 
-MARGIN = 12.0  # mm shown around the board: pieces on its rim lean over it
+MARGIN = 12.0  # mm shown around the board at least: pieces on its rim lean over it
 FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square
+MOST_LEAN = 1.5  # mm a mm of height that is allowed for: from farther aslant little is told
 MOST_PIXELS = 750_000  # of a canvas, for the time that a network pass over it takes
 EXACT = 12  # pixels between places of the canvas whose pixel of the picture is computed exactly
 
@@ -21,39 +23,56 @@ Window = tuple[int, int, int, int]  # x0, y0, x1, y1 in canvas pixels
 
 
 class Canvas(msgspec.Struct, frozen=True):
-    """size: (width, height) of the board, mm; scale: pixels a millimetre"""
+    """size: (width, height) of the board, mm; scale: pixels a millimetre; margin: mm shown around
+    the board"""
 
     size: tuple[float, float]
     scale: float
+    margin: float = MARGIN
 
     @classmethod
-    def suited_to(cls, plan: Plan, poses: list[Pose]) -> Canvas:
-        """As fine as the photos are, within what a network pass may cost"""
+    def suited_to(cls, plan: Plan, poses: list[Pose], tallest: float = 0.0) -> Canvas:
+        """As fine as the photos are, within what a network pass may cost, and so wide that pieces
+        `tallest` mm high on the rim are seen whole"""
+        lean = max(
+            (np.abs(top_shift(camera_position(p), plan.corners, tallest)).max() for p in poses),
+            default=0.0,
+        )
+        margin = float(np.ceil(MARGIN + min(lean, MOST_LEAN * tallest)))
         middle = np.array([[plan.size[0] / 2, plan.size[1] / 2]])
         native = float(np.median([scale_at(p, middle) for p in poses]))
-        area = (plan.size[0] + 2 * MARGIN) * (plan.size[1] + 2 * MARGIN)
+        area = (plan.size[0] + 2 * margin) * (plan.size[1] + 2 * margin)
         return cls(
             tuple(map(float, plan.size)),
             float(min(FINEST, 1.1 * native, np.sqrt(MOST_PIXELS / area))),
+            margin,
         )
 
     def finer(self, scale: float) -> Canvas:
         """The same view at another scale, pixels a millimetre"""
-        return Canvas(self.size, scale)
+        return Canvas(self.size, scale, self.margin)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(height, width) in pixels, multiples of 8 as the network wants them"""
-        w, h = (int(np.ceil((v + 2 * MARGIN) * self.scale / 8)) * 8 for v in self.size)
+        w, h = (int(np.ceil((v + 2 * self.margin) * self.scale / 8)) * 8 for v in self.size)
         return h, w
 
     def to_px(self, mm: np.ndarray) -> np.ndarray:
         """(..., 2) board mm -> canvas pixels"""
-        return (np.asarray(mm, float) + MARGIN) * self.scale - 0.5
+        return (np.asarray(mm, float) + self.margin) * self.scale - 0.5
 
     def to_mm(self, px: np.ndarray) -> np.ndarray:
         """(..., 2) canvas pixels -> board mm"""
-        return (np.asarray(px, float) + 0.5) / self.scale - MARGIN
+        return (np.asarray(px, float) + 0.5) / self.scale - self.margin
+
+    def beyond_rim(self) -> np.ndarray:
+        """(h, w) bool: what lies farther than MARGIN from the board, where a table of which nothing
+        is known shows"""
+        h, w = self.shape
+        xs, ys = (self.to_mm(np.arange(n)) for n in (w, h))
+        out = [np.maximum(-v, v - n) > MARGIN for v, n in zip((xs, ys), self.size)]
+        return out[0][None] | out[1][:, None]
 
     def rectify(
         self,

@@ -18,13 +18,16 @@ EMPTY, FOREIGN = 0, 1  # the first two classes of every group
 UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
 ALIKE = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
+LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
 FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
 class SiteGroup(msgspec.Struct, frozen=True):
     """ids: the sites; box: (w, h) mm of one; classes: what each may show as one, (), foreign and
     what the samplers show; of a cluster its card, of a pile all of it; loose: kinds that lie on it
-    besides; most: the most of them a sampler shows; bare: whether they lie where no card does"""
+    besides; most: the most of them a sampler shows; bare: whether they lie where no card does;
+    tall, foot: mm that the tallest piece is high which stands on a pile, and the widest wide; 0
+    where all lie"""
 
     reads: str
     ids: tuple[str, ...]
@@ -33,6 +36,8 @@ class SiteGroup(msgspec.Struct, frozen=True):
     loose: tuple[str, ...] = ()
     most: int = 0
     bare: bool = False
+    tall: float = 0.0
+    foot: float = 0.0
 
 
 def is_card(site: Site, piece: Piece) -> bool:
@@ -106,6 +111,12 @@ def group_sites(
                 most, bare = max(most, len(rest)), bare or bool(rest) and not base
         box = np.max([site_box(plan.sites[i]) for i in ids], 0)
         classes = ((), ("foreign",), *sorted(seen - {()}))
+        standing = [
+            plan.pieces[k]
+            for c in classes
+            for k in c
+            if key[0] == "pile" and k in plan.pieces and stands_upright(plan.pieces[k])
+        ]
         out.append(
             SiteGroup(
                 key[0],
@@ -115,6 +126,8 @@ def group_sites(
                 tuple(sorted(loose)),
                 most,
                 bare,
+                max((p.height for p in standing), default=0.0),
+                max((max(p.footprint) for p in standing), default=0.0),
             )
         )
     return tuple(out)
@@ -122,7 +135,7 @@ def group_sites(
 
 class Form(msgspec.Struct, frozen=True):
     """Loose pieces of one size share a heat map. size: (w, d) mm; disc; height: mm; kinds: their
-    names"""
+    names. A piece that stands is found by the middle of what is seen, one that lies by its top"""
 
     size: tuple[float, float]
     disc: bool
@@ -130,27 +143,33 @@ class Form(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...]
 
     @property
-    def reach(self) -> float:
+    def width(self) -> float:
         """mm along the longer side"""
         return float(max(self.size))
 
+    @property
+    def upright(self) -> bool:
+        return self.height > UPRIGHT * self.width
+
+    @property
+    def found_height(self) -> float:
+        """mm above its foot of the point by which it is found"""
+        return self.height / 2 if self.upright else self.height
+
+    @property
+    def reach(self) -> float:
+        """mm about where it is found that show it"""
+        return self.width + (LEANS * self.height if self.upright else 0.0)
+
 
 def stands_upright(piece: Piece) -> bool:
-    """Whether a camera sees a piece's sides more than its top: such are not yet learnt, and sites
-    that show them not read"""
+    """Whether a camera sees a piece's sides more than its top"""
     return piece.height > UPRIGHT * max(piece.footprint)
 
 
 def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
-    """The forms of all loose kinds that lie, the largest first"""
-    kinds = sorted(
-        {
-            k
-            for g in groups
-            for k in g.loose
-            if k in plan.pieces and not stands_upright(plan.pieces[k])
-        }
-    )
+    """The forms of all loose kinds, the largest first"""
+    kinds = sorted({k for g in groups for k in g.loose if k in plan.pieces})
     forms: dict[tuple, list[str]] = {}
     for k in kinds:
         p = plan.pieces[k]
@@ -169,9 +188,3 @@ def loose_names(forms: Sequence[Form]) -> list[tuple[int, int, str]]:
             out.append((f, n, kind))
             n += 1
     return out
-
-
-def holds_upright(plan: Plan, g: SiteGroup) -> bool:
-    """Whether pieces that stand upright are shown on these sites"""
-    kinds = {*g.loose, *(k for c in g.classes for k in c)}
-    return any(stands_upright(plan.pieces[k]) for k in kinds if k in plan.pieces)

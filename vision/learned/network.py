@@ -11,6 +11,8 @@ FEW = 12  # of a site's or piece's features that are kept at each of its places
 SITE_GRID, PIECE_GRID = 12, 8  # places a side sampled of a site, of a piece
 SITE_SIZE, PIECE_SIZE = 96, 64  # numbers that a site, a piece is described by
 SITE_REACH, PIECE_REACH = 1.25, 1.5  # of its larger side that is sampled
+FOOT_REACH = 1.25  # of the widest foot that is shown about a standing piece's foot and top
+CLOSE_UP = (72, 144)  # pixels of the picture of a standing piece, its top to the right
 
 # name: (size, channels in, out, stride, dilation)
 TRUNK = {
@@ -28,17 +30,32 @@ TRUNK = {
 }
 
 
+def square_axes(side: np.ndarray) -> np.ndarray:
+    """(r, 2, 2): the sides of squares (r,) wide that lie straight, x first"""
+    return np.asarray(side, float).reshape(-1, 1, 1) * np.eye(2)
+
+
+def standing_axes(shift: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Close-ups of pieces that stand, whose tops are seen `shift` (r, 2) off their feet: (r, 2) how
+    far their middles lie from the feet, (r, 2, 2) their sides, the one along the lean first; all in
+    the unit of `width`, how wide a piece is with what is shown about it"""
+    length = np.linalg.norm(shift, axis=1, keepdims=True)
+    along = np.where(length > 1e-6, shift / np.maximum(length, 1e-6), (1.0, 0.0))
+    across = np.stack([-along[:, 1], along[:, 0]], 1)
+    h, w = CLOSE_UP
+    tall = np.maximum(length + width, width * w / h)
+    return shift / 2, np.stack([along * tall, across * tall * h / w], 1)
+
+
 def grid_places(
-    middle_px: np.ndarray, side_px: np.ndarray, grid: int, stride: int, shape: tuple[int, int]
+    middle_px: np.ndarray, axes_px: np.ndarray, grid: int, stride: int, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where a square grid about middles (r, 2) canvas px, `side_px` (r,) wide, falls on a feature
+    """Where a grid about middles (r, 2) canvas px, whose sides are (r, 2, 2) px, falls on a feature
     map (h, w) of this stride: rows of the flattened map (r, grid^2, 4) int32 and their weights (r,
     grid^2, 4) float32"""
     h, w = shape
     t = (np.arange(grid) + 0.5) / grid - 0.5
-    off = np.stack(np.meshgrid(t, t), -1).reshape(1, -1, 2) * np.asarray(side_px, float).reshape(
-        -1, 1, 1
-    )
+    off = np.stack(np.meshgrid(t, t), -1).reshape(1, -1, 2) @ np.asarray(axes_px, float)
     at = (np.asarray(middle_px, float)[:, None] + off + 0.5) / stride - 0.5
     low = np.floor(at)
     part = (at - low).astype(np.float32)

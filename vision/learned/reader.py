@@ -13,26 +13,30 @@ import numpy as np
 
 from vision.evidence.count_options import best_options, count_distributions
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
-from vision.geometry.footprints import lean_at
+from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import Canvas, Window, stack_input
+from vision.learned.canvas import MARGIN, Canvas, Window, stack_input
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
     Form,
     SiteGroup,
-    holds_upright,
     loose_names,
     site_box,
 )
 from vision.learned.network import (
+    CLOSE_UP,
+    FOOT_REACH,
     PIECE_GRID,
     PIECE_REACH,
     SITE_GRID,
     SITE_REACH,
+    WIDE,
     Weights,
     grid_places,
+    square_axes,
+    standing_axes,
 )
 from vision.plan import Plan
 from vision.storage import model_file
@@ -109,11 +113,8 @@ class LearnedReader:
         self, trust: Mapping[str, float] | None, cards_alone: Set[str] = frozenset()
     ) -> None:
         """How far it is to be believed on each site, and of which it tells the card alone"""
-        upright = {i for g in self.groups for i in g.ids if holds_upright(self.plan, g)}
         self.trust = {
-            i: 0.0 if i in upright else 1.0 if trust is None else trust.get(i, 0.0)
-            for g in self.groups
-            for i in g.ids
+            i: 1.0 if trust is None else trust.get(i, 0.0) for g in self.groups for i in g.ids
         }
         self.cards_alone = frozenset(cards_alone)
 
@@ -129,19 +130,25 @@ class LearnedReader:
         asked = {i for _, ids in wanted for i in ids}
         if not asked:
             return {}
-        window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked)
+        window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked, pose)
         x0, y0, x1, y1 = window
         seen = self.view.rectify(picture, pose, self.reference, window)
-        fine, quarter, heat = self.trunk(
-            stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
-        )
+        fine = quarter = heat = None
+        if self.forms or not all(g.tall for g, ids in wanted if ids):
+            fine, quarter, heat = self.trunk(
+                stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
+            )
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
         for found in self.find_pieces(fine, heat, pose, np.array([x0, y0])):
             for site, share in self.homes.owners(found.foot).items():
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
         for n, (g, ids) in enumerate(wanted):
-            for site, row in zip(ids, self.classify_sites(n, ids, quarter, np.array([x0, y0]))):
+            if g.tall:
+                rows = self.classify_closely(n, ids, seen, pose, window)
+            else:
+                rows = self.classify_sites(n, ids, quarter, np.array([x0, y0]))
+            for site, row in zip(ids, rows):
                 if g.reads == "pile":
                     out[site] = self.pile_evidence(g, row)
                 elif site in self.cards_alone:
@@ -150,11 +157,18 @@ class LearnedReader:
                     out[site] = self.cluster_evidence(g, row, loose[site])
         return out
 
-    def window_of(self, sites: Set[str]) -> Window:
+    def window_of(self, sites: Set[str], pose: Pose) -> Window:
         """The part of the canvas that tells what lies on these sites"""
         corners = [o for i in sites for o in self.plan.sites[i].outlines]
         low, high = np.min([o.min(0) for o in corners], 0), np.max([o.max(0) for o in corners], 0)
         reach = max((f.reach + 0.6 * f.height for f in self.forms), default=0.0)
+        tall = max((g.tall for g in self.groups if sites & set(g.ids)), default=0.0)
+        if tall:
+            shift = top_shift(camera_position(pose), np.array([low, high]), tall)
+            low, high = (
+                np.minimum(low, low + shift.min(0)),
+                np.maximum(high, high + shift.max(0)),
+            )
         return self.view.window_around(low - reach, high + reach, CONTEXT)
 
     def classify_sites(
@@ -164,11 +178,34 @@ class LearnedReader:
         if not ids:
             return np.zeros((0, len(self.groups[group].classes)))
         at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
-        side = (
-            np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
-            * self.view.scale
-        )
-        logits = self.classify("site", sample_map(quarter, at, side, SITE_GRID, 4))
+        side = np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
+        axes = square_axes(side * self.view.scale)
+        logits = self.classify("site", sample_map(quarter, at, axes, SITE_GRID, 4))
+        return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
+
+    def classify_closely(
+        self, group: int, ids: Sequence[str], seen: np.ndarray, pose: Pose, window: Window
+    ) -> np.ndarray:
+        """(sites, classes) log-probabilities of sites on which pieces stand, each looked at in a
+        picture of its own. seen: the log canvas in this window"""
+        g = self.groups[group]
+        x0, y0, x1, y1 = window
+        empty = self.empty[y0:y1, x0:x1].astype(np.float32)
+        centres = np.array([self.plan.sites[i].centre for i in ids]).reshape(-1, 2)
+        off, axes = frame_standing(centres, g, camera_position(pose))
+        middles = self.view.to_px(centres + off) - (x0, y0)
+        pictures = [
+            stack_input(*(close_up(m, at, sides) for m in (seen, empty)))
+            for at, sides in zip(middles, axes * self.view.scale)
+        ]
+        return self.classify_pictures(group, pictures)
+
+    def classify_pictures(self, group: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
+        """(n, classes) log-probabilities of what close-ups show, each as `stack_input` gives it"""
+        rows = np.zeros((len(pictures), SITE_GRID**2, WIDE), np.float32)
+        for n, picture in enumerate(pictures):
+            rows[n] = sample_map(self.trunk(picture)[1], *whole_close_up(), SITE_GRID, 4)[0]
+        logits = self.classify("site", rows)
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 
     def classify(self, name: str, sampled: np.ndarray) -> np.ndarray:
@@ -183,7 +220,7 @@ class LearnedReader:
         """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer"""
         if not self.forms:
             return []
-        logits = heat @ self.weights["classes/heat"] + self.weights["classes/heat.bias"]
+        logits = self.heat_maps(heat)
         least = math.log(PEAK / (1 - PEAK))
         found = []
         for f, form in enumerate(self.forms):
@@ -192,15 +229,9 @@ class LearnedReader:
             if not len(xs):
                 continue
             at = np.column_stack([xs, ys]) * 2 + 0.5
-            side = np.full(len(at), PIECE_REACH * form.reach * self.view.scale)
-            logs = self.classify("piece", sample_map(fine, at, side, PIECE_GRID, 2))[
-                :, [*self.of_form[f], -1]
-            ]
-            p = np.exp(log_softmax(logs))
-            here = combine_odds(one[ys, xs], p[:, -1])
-            kinds = p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
+            here, kinds = self.weigh_places(f, fine, one[ys, xs], at)
             tops = self.view.to_mm(at + origin)
-            feet = tops - lean_at(pose, tops) * form.height
+            feet = tops - lean_at(pose, tops) * form.found_height
             found += [
                 Finding(
                     f,
@@ -213,14 +244,28 @@ class LearnedReader:
             ]
         return self.without_clashes(found)
 
+    def weigh_places(
+        self, form: int, fine: np.ndarray, heat: np.ndarray, at: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """((n,) chance that a piece of this form lies there, (n, kinds of the form) which it is).
+        heat: (n,) logits; at: (n, 2) px"""
+        axes = square_axes(np.full(len(at), PIECE_REACH * self.forms[form].reach * self.view.scale))
+        logits = self.classify("piece", sample_map(fine, at, axes, PIECE_GRID, 2))
+        p = np.exp(log_softmax(logits[:, [*self.of_form[form], -1]]))
+        return combine_odds(heat, p[:, -1]), p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
+
+    def heat_maps(self, heat: np.ndarray) -> np.ndarray:
+        """(h/2, w/2, forms) logits of the trunk's heat features"""
+        return heat @ self.weights["classes/heat"] + self.weights["classes/heat.bias"]
+
     def without_clashes(self, found: list[Finding]) -> list[Finding]:
         """Of pieces of like size that would lie in one another only the surest"""
         kept: list[Finding] = []
         for one in sorted(found, key=lambda f: -f.chance):
-            mine = self.forms[one.form].reach
+            mine = self.forms[one.form].width
             if all(
-                np.hypot(*(one.foot - o.foot)) > CLASH * min(mine, self.forms[o.form].reach)
-                or max(mine, self.forms[o.form].reach) > 2 * min(mine, self.forms[o.form].reach)
+                np.hypot(*(one.foot - o.foot)) > CLASH * min(mine, self.forms[o.form].width)
+                or max(mine, self.forms[o.form].width) > 2 * min(mine, self.forms[o.form].width)
                 for o in kept
             ):
                 kept.append(one)
@@ -271,6 +316,7 @@ class LearnedReader:
         arrays = {f"weights/{k}": v.astype(np.float32) for k, v in self.weights.items()}
         about = {
             "scale": self.view.scale,
+            "margin": self.view.margin,
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
             "trust": self.trust,
@@ -287,7 +333,9 @@ class LearnedReader:
     def unpack(cls, plan: Plan, arrays: model_file.Arrays) -> LearnedReader:
         """Raises KeyError or ValueError where something is missing or odd"""
         about = json.loads(model_file.array_as_text(arrays["about"]))
-        view = Canvas(tuple(map(float, plan.size)), float(about["scale"]))
+        view = Canvas(
+            tuple(map(float, plan.size)), float(about["scale"]), float(about.get("margin", MARGIN))
+        )
         groups, forms = (
             msgspec.convert(about[k], tuple[t, ...])
             for k, t in (("groups", SiteGroup), ("forms", Form))
@@ -364,11 +412,40 @@ def combine_odds(heat: np.ndarray, none: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-np.clip(0.3 * heat + 0.8 * seen, -20, 20)))
 
 
+def frame_standing(
+    centres: np.ndarray, g: SiteGroup, camera: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The close-ups of a group's sites at (r, 2) mm: (r, 2) mm from their centres, (r, 2, 2) mm
+    sides. camera: (3,) mm"""
+    return standing_axes(top_shift(camera, centres, g.tall), FOOT_REACH * g.foot)
+
+
+def close_up(canvas: np.ndarray, middle: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """(*CLOSE_UP, C) the part of a canvas about (2,) px whose sides are (2, 2) px, as it is where
+    it reaches beyond"""
+    h, w = CLOSE_UP
+    m = np.column_stack([sides[0] / w, sides[1] / h, np.zeros(2)])
+    m[:, 2] = middle - m[:, :2] @ ((w - 1) / 2, (h - 1) / 2)
+    return cv2.warpAffine(
+        canvas,
+        m,
+        (w, h),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+
+
+def whole_close_up() -> tuple[np.ndarray, np.ndarray]:
+    """(1, 2) px the middle of a close-up, (1, 2, 2) px its sides"""
+    h, w = CLOSE_UP
+    return np.array([[(w - 1) / 2, (h - 1) / 2]]), np.array([[[w, 0.0], [0.0, h]]])
+
+
 def sample_map(
-    features: np.ndarray, at: np.ndarray, side: np.ndarray, grid: int, stride: int
+    features: np.ndarray, at: np.ndarray, axes: np.ndarray, grid: int, stride: int
 ) -> np.ndarray:
     """(r, grid^2, c) of a feature map (h, w, c)"""
-    index, weight = grid_places(at, side, grid, stride, features.shape[:2])
+    index, weight = grid_places(at, axes, grid, stride, features.shape[:2])
     flat = np.ascontiguousarray(features).reshape(-1, features.shape[-1])
     return np.einsum("rgkc,rgk->rgc", flat[index], weight)
 

@@ -12,7 +12,7 @@ from calibration.fit import shots_of
 from calibration.learned.compose import SIDE
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.examine import trust_of, weigh_trust
-from calibration.learned.fit import add_learned_voice, can_learn, load_trunk_weights
+from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
     Unlearnt,
     initial_weights,
@@ -26,7 +26,6 @@ from calibration.learned.teach import (
 from engine.layout import same_contents
 from vision.learned.groups import base_contents, covered_sites, group_sites
 from vision.photometry.reference_light import fit_lights
-from vision.reader import Reader
 from vision.storage.photo_file import load_photo
 
 COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
@@ -53,7 +52,7 @@ def test_pieces_are_cut_out_where_they_lie(calibrated):
     reference, _ = fit_lights(copy.plan, shots)
     canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
     empty = np.mean([c for c, s in zip(canvases, shots) if not s.layout], 0).astype(np.float32)
-    found = cut_specimens(copy.plan, view, shots, canvases, empty, [])
+    found, _ = cut_specimens(copy.plan, view, shots, canvases, empty, [])
     shown = {
         (n, i, k)
         for n, s in enumerate(shots)
@@ -168,14 +167,6 @@ def test_a_learner_that_dies_is_told(lesson, monkeypatch):
 
 def die_at_once(*_):
     os._exit(9)
-
-
-def test_copies_of_upright_pieces_alone_are_left_to_the_matchers(calibrated, monkeypatch):
-    copy, registrar, shots = calibrated
-    monkeypatch.setattr("calibration.learned.fit.holds_upright", lambda plan, group: True)
-    reader = Reader(copy.plan, registrar, [])
-    add_learned_voice(reader, shots, 3)
-    assert reader.learned is None
 
 
 def test_trust_grows_with_what_is_told_right():

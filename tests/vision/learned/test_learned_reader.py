@@ -17,8 +17,8 @@ from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import group_forms, group_sites
-from vision.learned.network import grid_places
-from vision.learned.reader import LearnedReader, SiteMap
+from vision.learned.network import CLOSE_UP, grid_places, square_axes, standing_axes
+from vision.learned.reader import LearnedReader, SiteMap, close_up
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 
@@ -125,7 +125,7 @@ def test_canvas_places_go_there_and_back():
 
 def test_a_window_of_the_canvas_shows_the_same_pixels(reader, image):
     whole = reader.view.rectify(image, POSE, reader.reference)
-    x0, y0, x1, y1 = reader.window_of({"P3"})
+    x0, y0, x1, y1 = reader.window_of({"P3"}, POSE)
     assert (
         np.abs(
             reader.view.rectify(image, POSE, reader.reference, (x0, y0, x1, y1))
@@ -145,10 +145,25 @@ def test_input_holds_four_pixels_in_a_row():
 
 
 def test_grid_places_weigh_one():
-    index, weight = grid_places(np.array([[20.0, 20.0]]), np.array([16.0]), 4, 2, (30, 40))
+    index, weight = grid_places(
+        np.array([[20.0, 20.0]]), square_axes(np.array([16.0])), 4, 2, (30, 40)
+    )
     assert index.shape == weight.shape == (1, 16, 4)
     assert weight.sum(-1) == pytest.approx(1.0)
     assert index.max() < 30 * 40 and index.min() >= 0
+
+
+def test_a_close_up_lays_the_lean_to_the_right():
+    off, sides = standing_axes(np.array([[0.0, 60.0], [0.0, 0.0]]), 40.0)
+    h, w = CLOSE_UP
+    assert off[0] == pytest.approx([0, 30])
+    assert sides[0] == pytest.approx(np.array([[0.0, 100], [-100 * h / w, 0]]))
+    assert np.linalg.norm(sides[1], axis=1) == pytest.approx([40 * w / h, 40])
+    canvas = np.zeros((200, 200, 3), np.float32)
+    canvas[150:158, 96:104] = 1.0  # the top of what stands at (100, 100)
+    picture = close_up(canvas, np.array([100.0, 100]) + off[0], sides[0])
+    y, x = np.argwhere(picture[..., 0] > 0.5).mean(0)
+    assert y == pytest.approx(h / 2, abs=2) and x == pytest.approx(w * 0.74, abs=4)
 
 
 def test_a_foot_belongs_to_the_site_it_stands_on():

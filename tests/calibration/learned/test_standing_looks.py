@@ -1,0 +1,94 @@
+"""Things that stand are cut out where they stand, put up elsewhere, and told apart after little
+learning."""
+
+import numpy as np
+import pytest
+
+from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.standing import find_standing, fold_lean, unfold_lean
+from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
+from tests.support.towers import camera, photo, random_layout, towers_plan
+from vision.geometry.footprints import camera_position, top_shift
+from vision.geometry.posed_photo import Shot
+from vision.learned.canvas import MARGIN, Canvas
+from vision.learned.groups import group_sites
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return towers_plan()
+
+
+@pytest.fixture(scope="module")
+def shots(plan):
+    rng = np.random.default_rng(4)
+    layouts = [{}, random_layout(plan, rng, 9), random_layout(plan, rng, 9)]
+    return [
+        Shot(photo(plan, one, camera(), rng), one, camera(), str(n))
+        for n, one in enumerate(layouts)
+    ]
+
+
+@pytest.fixture(scope="module")
+def lesson(plan, shots):
+    return prepare_lesson(plan, shots, [])
+
+
+def test_a_top_is_seen_where_the_camera_sees_it():
+    pose, feet = camera(tilt=0.5), np.array([[20.0, 30.0], [140.0, 100.0]])
+    seen = pose.to_mm(pose.to_px(feet, 56.0))
+    assert feet + top_shift(camera_position(pose), feet, 56.0) == pytest.approx(seen, abs=0.01)
+
+
+def test_the_canvas_shows_what_stands_on_the_rim_whole(plan, shots):
+    poses = [s.pose for s in shots]
+    view = Canvas.suited_to(plan, poses, 56.0)
+    assert Canvas.suited_to(plan, poses).margin == MARGIN < view.margin
+    tops = plan.corners + top_shift(camera_position(poses[0]), plan.corners, 56.0)
+    px = view.to_px(tops)
+    assert (px > 0).all() and (px < view.shape[::-1]).all()
+    assert view.beyond_rim()[0, 0] and not view.beyond_rim()[tuple(n // 2 for n in view.shape)]
+
+
+def test_feet_are_found_and_tall_sites_told(plan, shots, lesson):
+    group = group_sites(plan, [s.layout for s in shots])[0]
+    assert (group.tall, group.foot) == (56.0, 24.0)
+    canvases = [c for c, _ in lesson.reals]
+    found, hidden = find_standing(plan, lesson.view, shots, canvases, [lesson.empty] * len(shots))
+    assert len(found) == len(hidden) == 12  # a stump lies
+    off = [np.hypot(*(s.foot - plan.sites[s.site].centre)) for s in found]
+    assert np.median(off) < 5 and max(off) < 9  # they stand up to 4 mm astray
+    assert lesson.standing.keys() == {"tower", "night"}
+
+
+def test_a_look_put_up_where_it_was_cut_is_the_same(plan, lesson):
+    look = lesson.standing["tower"][0]
+    foot, shift = np.array([70.0, 80.0]), np.array([look.reach, 0.0])
+    view = lesson.view.finer(look.scale)
+    ys, xs = np.mgrid[: view.shape[0], : view.shape[1]]
+    drawn, mask = fold_lean(look, view.to_mm(np.stack([xs, ys], -1)) - foot, shift, False)
+    again = unfold_lean(drawn, view, foot, shift, look.reach, look.beside)
+    assert np.abs(again - look.patch)[3:-3, 3:-3].mean() < 0.03
+    assert 0.1 < look.mask.mean() < 0.9 and mask.max() > 0.9
+
+
+def test_made_up_boards_show_what_stands_close_up(lesson):
+    composer = lesson.composer(1)
+    close = [c for _ in range(6) for c in composer.make_sample().close]
+    assert len(close) > 10 and not any(len(composer.make_sample().sites) for _ in range(3))
+    assert {label for _, label, _ in close} >= {0, 2, 3, 4}
+
+
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+def test_little_learning_tells_what_stands(plan, lesson):
+    weights = teach_network(lesson, load_trunk_weights(), 60, beside=False)
+    reader, rng = learned_reader(lesson, weights), np.random.default_rng(9)
+    right = 0
+    for turn in (0.0, 0.3):
+        layout = random_layout(plan, rng, 8)
+        image = photo(plan, layout, camera(turn), rng)
+        found = reader.read(image, camera(turn))
+        part = reader.read(image, camera(turn), {"12", "21"})
+        assert all(part[s].best == found[s].best for s in part)
+        right += sum(e.best == tuple(layout.get(s, ())) for s, e in found.items())
+    assert right >= 29  # of 32

@@ -95,6 +95,7 @@ def learnt(shots, each):
     }
 
 
+@pytest.mark.slow
 def test_learnt_alike_by_one_process_and_by_two(shots):
     with Workers(1) as one, Workers(2) as two:
         alone, together = learnt(shots, one.each), learnt(shots, two.each)

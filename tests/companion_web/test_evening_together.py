@@ -19,6 +19,7 @@ LOOKS = 4  # between the beginning and the end, how often all pages are compared
 MOST = 1500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", sorted(LANGUAGES))
 def test_two_phones_and_a_television_to_the_end(chromium, tmp_path, game):  # noqa: F811
     found = engine.game(game)

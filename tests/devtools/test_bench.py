@@ -14,6 +14,7 @@ from tests.conftest import PHOTOS
 pytestmark = pytest.mark.xdist_group("filmed")
 
 
+@pytest.mark.slow
 def test_all_figures_of_a_copy(copy, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(copy, folder)

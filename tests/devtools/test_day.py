@@ -14,6 +14,7 @@ from vision.storage.photo_file import load_photo
 pytestmark = pytest.mark.xdist_group("filmed")
 
 
+@pytest.mark.slow
 def test_a_minute_has_as_many_looks_as_a_minute_of_run(copy, tmp_path):
     game = engine.game("tigris")
     beginning = game.setup(["bull", "lion"], (), game.plan())

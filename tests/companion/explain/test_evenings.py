@@ -45,6 +45,7 @@ def test_an_evening_clearly_seen(path, tmp_path):
     assert Evening(path, lambda state: Clear(state.plan), tmp_path).run() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILMED, ids=lambda p: p.stem)
 def test_an_evening_filmed(path, tmp_path, readers):
     assert (

@@ -13,6 +13,7 @@ from vision.reader import load_photo
 pytestmark = pytest.mark.skipif(kernel_mode() != "compiled", reason="no kernels to compare with")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["ur", "nile"])
 def test_a_board_is_read_as_it_is_by_the_kernels(game, tmp_path):
     copy = load_copy(

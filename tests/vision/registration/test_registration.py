@@ -278,6 +278,7 @@ def test_cards_say_which_way_round_a_board_of_squares_lies(tools):
         assert tools.off_by(board.plan, pose, truth) < 1.0
 
 
+@pytest.mark.slow
 def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
     go = crossings(tools, wooden=True)
     truth = go.pose(fill=0.8)
@@ -295,6 +296,7 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         assert tools.off_by(go.plan, pose, true) < 0.8
 
 
+@pytest.mark.slow
 def test_a_board_is_found_whichever_way_the_camera_is_held(tools):
     go = crossings(tools, wooden=True)
     truth = go.pose(fill=0.6, tilt=25)
@@ -333,6 +335,7 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
     )
 
 
+@pytest.mark.slow
 def test_a_board_full_of_pieces_is_found_where_it_lay(tools, go_board):
     go, truth, registrar = go_board
     stones = [s.id for n, s in enumerate(go.plan.site) if n % 12]

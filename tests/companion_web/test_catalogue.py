@@ -2,6 +2,7 @@
 arguments."""
 
 import ast
+import functools
 import json
 import random
 import re
@@ -71,6 +72,7 @@ def page_templates():
     return found
 
 
+@functools.cache
 def room_templates():
     found = page_templates()
     # words that come as data: colours of points, what found the board

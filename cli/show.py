@@ -90,7 +90,7 @@ class Show:
                 break
             before = len(self.table.lines)
             self.director.show(doing.layout)
-            done = self._wait(partial(self._found, doing.after), out)
+            done = self._wait(partial(self._found, doing.action, doing.after), out)
             if done or self._stop:
                 out.found += done
                 for line in self.table.lines[before:]:
@@ -112,9 +112,10 @@ class Show:
         out.seconds = time.monotonic() - start
         return out
 
-    def _found(self, want: State) -> bool:
+    def _found(self, action: Action, want: State) -> bool:
         """Whether the table knows what was done; what it asks because no camera can see it (how
-        something was paid) is answered."""
+        something was paid) is answered, or said where the true answer is not among those offered.
+        """
         if self.table.verdict.verdict == UNCLEAR:
             question = self.table.question_id
             # a later picture may have taken the question back
@@ -122,6 +123,8 @@ class Show:
                 choice = true_answer(self.table, lambda state: state.key() == want.key())
                 if choice is not None:
                     self.table.answer(question, choice, "phone")
+                elif true_answer(self.table, lambda s: s.layout() == want.layout()) is not None:
+                    self.table.declare(str(action), "phone")
         return looks_alike(self.table.state, want) and self.table.verdict.verdict != BUSY
 
     def _noticed(self, site: str) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 
 from engine import Action, Proposal, State, Step, Violation
 from engine.layout import Contents, Layout, lies_between
-from vision.evidence.site_evidence import Evidence, SiteEvidence
+from vision.evidence.site_evidence import Evidence, SiteEvidence, contents_match
 
 # What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
 ACTION = 1.0  # one more action in a run
@@ -29,6 +29,7 @@ TAKE_BACK = (0.0, 2.5, 4.5, 6.0)  # going back so many events ("no, I meant here
 REGUESS = 1.0  # ... where what was done had only been guessed
 # ... or where a piece was taken up that now lies elsewhere: that is one doing, not two
 LIFTED = -2.0
+SUPPOSED = 0.2  # ... what had to be supposed for it is not kept: so much less for each
 NOTICED = 2.0  # a difference counts when the evidence prefers it by so much
 # two explanations nearer than this may be a question, where one needs less to have changed
 STANDS_OUT = 3.0
@@ -36,6 +37,9 @@ MISREAD = 9.0  # no single site may weigh more: a reader errs once in some thous
 # a second reading of a site nearer than this to the first is tried too; something foreign, likewise
 DOUBTFUL = 2.5
 MOST_DOUBTS = 6  # but no more than the nearest few: each costs the game's guesses once more
+
+# something foreign must be so much likelier than the piece that lay there, as few things lie on one
+AS_BEFORE = 2.0
 
 UNKNOWN = ("?",)  # what is excused where people said that what cannot be told is what belongs there
 
@@ -173,7 +177,10 @@ class Look:
         reads: dict[str, str],
         optional: frozenset[str],
         excused: Layout | None = None,
+        expected: Layout | None = None,
     ) -> None:
+        """expected: what lay there before. Where hardly more than that is read, but as something
+        foreign, it has been left alone: nothing is told of it, and nobody asked."""
         self.evidence, self.reads, self.optional = evidence, reads, optional
         self._cache: dict[tuple[str, Contents], float] = {}
         self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
@@ -183,6 +190,9 @@ class Look:
             if (c == UNKNOWN if s in self.foreign else self.best(s) == c)
         }
         self.foreign -= self.excused
+        self.foreign -= {
+            s for s in self.foreign if self._left_alone(s, (expected or {}).get(s, ()))
+        }
         near = sorted(
             (o[0][1] - o[1][1], s)
             for s, e in evidence.sites.items()
@@ -222,6 +232,14 @@ class Look:
         if site in self.optional and not e.best:
             p = 0.0  # a place beside the board that a table may leave out
         return min(p - max(e.options[0][1], p), 0.0)
+
+    def _left_alone(self, site: str, contents: Contents) -> bool:
+        e = self.evidence.sites[site]
+        return (
+            bool(contents and e.options)
+            and contents_match(e.best, contents, self.reads.get(site, "pile"))
+            and e.other - e.options[0][1] < AS_BEFORE
+        )
 
     def contradicts(self, site: str, contents: Contents, by: float) -> bool:
         """Whether anything that was recognised there speaks so much against these contents; that it

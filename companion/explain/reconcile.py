@@ -44,7 +44,8 @@ class Reconciliation:
 
     def __init__(self, context: Context, evidence: Evidence) -> None:
         self.context, self.evidence = context, evidence
-        self.look = Look(evidence, context.reads, context.optional, context.excused)
+        lay = {**context.past[0][0].layout(), **context.seen}
+        self.look = Look(evidence, context.reads, context.optional, context.excused, lay)
 
     def verdict(self) -> Verdict:
         """What the first rule that has anything to say makes of the best hypotheses"""

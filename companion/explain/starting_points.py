@@ -9,6 +9,7 @@ from companion.explain.hypothesis import (
     LIFTED,
     NOTICED,
     REGUESS,
+    SUPPOSED,
     TAKE_BACK,
     Look,
     Past,
@@ -28,8 +29,9 @@ def starting_points(
     consequences told is judged by these); those after which it was only guessed how a seat came to
     what lies there, as long as no other seat has done anything since; those after which what was to
     follow lies otherwise, where the seat may have chosen another way of doing the same; and that
-    before a piece was taken off the board, which somebody may only now put down."""
-    bases, gone = [(past[0][0], 0, 0.0)], False
+    before a piece was taken off the board, which somebody may only now put down, or laid there and
+    only now taken up elsewhere."""
+    bases, gone, lifted = [(past[0][0], 0, 0.0)], False, False
     own, seat = True, (past[0][1] or "").partition(":")[0]
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1 : len(TAKE_BACK)])):
         if action is None:
@@ -52,13 +54,22 @@ def starting_points(
             or n not in said
             and _meant_otherwise(before, after, action, by_hand, look, past[0][0])
         )
-        lifted = n == 0 and n not in said and _put_down_now(before, after, look)
+        if n == 0:
+            lifted = n not in said and (
+                _put_down_now(before, after, look) or _taken_up_now(before, after, look)
+            )
+        else:  # on over what nobody could see
+            lifted = lifted and n not in said and not by_hand and not done_by(after, hands=False)
         if here or own and by_hand or gone and not by_hand or chosen or anew or lifted:
             bases.append(
                 (
                     before,
                     n + 1,
-                    LIFTED if lifted else REGUESS if own and not here else TAKE_BACK[n + 1],
+                    LIFTED - n * SUPPOSED
+                    if lifted
+                    else REGUESS
+                    if own and not here
+                    else TAKE_BACK[n + 1],
                 )
             )
     return bases
@@ -83,6 +94,24 @@ def _put_down_now(before: State, after: State, look: Look) -> bool:
         seen = Counter(look.best(s) or ())
         more += seen - (Counter(here.get(s, ())) | Counter(lay.get(s, ())))
     return bool(taken) and not taken - more
+
+
+def _taken_up_now(before: State, after: State, look: Look) -> bool:
+    """Whether people only put something on the board, and all of that is now gone elsewhere, and
+    lies in no third place"""
+    lay, here, done = before.layout(), after.layout(), done_by(after, hands=True)
+    if not done or any(Counter(lay.get(s, ())) - Counter(c) for s, c in done.items()):
+        return False
+    laid = Counter(k for c in done.values() for k in c) - Counter(
+        k for s in done for k in lay.get(s, ())
+    )
+    less: Counter[str] = Counter()
+    more: Counter[str] = Counter()
+    for s in look.evidence.sites.keys() - done.keys():
+        if (seen := look.best(s)) is not None:
+            less += Counter(here.get(s, ())) - Counter(seen)
+            more += Counter(seen) - Counter(here.get(s, ()))
+    return bool(laid) and not laid - (less - more)
 
 
 def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:

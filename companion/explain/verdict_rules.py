@@ -226,9 +226,9 @@ def _what_was_done(s: Situation, left: Difference) -> Verdict:
         if str(text) not in texts:
             texts.add(str(text))
             answers.append(Answer(text, tuple(map(str, h.actions)), h.undo, misread=bool(left)))
-        if len(answers) == (2 if left else 3):
+        if len(answers) == (MOST_GUESSES if left else 3):
             break
-    answers += _other_readings(s, left)
+    answers += _other_readings(s, left)[: MOST_GUESSES - len(answers)] if left else []
     answers.append(Answer(say("I'll put it back")))
     sites = tuple(left) or tuple(dict.fromkeys(t for h in s.hypotheses[:2] for t in h.touched))
     question = what_happened(sites, answers, left, s.look, s.state.turn)

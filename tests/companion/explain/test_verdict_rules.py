@@ -119,6 +119,16 @@ def test_what_else_may_lie_where_nothing_explains_is_among_the_answers():
     assert not any(a.run for a in asked.answers)
 
 
+def test_a_piece_read_poorly_where_it_lay_is_left_alone():
+    lay = Scene().board
+    site = min(s for s, c in lay.items() if c)
+    for odds, foreign in {1.5: set(), 2.5: {site}}.items():
+        poor = SiteEvidence(((lay[site], -3.0),), odds - 3.0)
+        scene = Scene(sites={site: poor})
+        assert Look(scene.look.evidence, {}, frozenset(), None, lay).foreign == foreign
+        assert Look(scene.look.evidence, {}, frozenset(), None, {}).foreign == {site}
+
+
 def test_a_move_under_something_foreign_is_asked_about():
     scene = Scene(foreign=("C2",))
     assert rules.nothing_explains(scene.situation(scene.done("bull: tile green C2"))) is not None

@@ -21,7 +21,7 @@ def test_what_people_did_themselves():
     assert told(do(s, "yellow: done")) == ["Yellow is done"]
     s = position("layout eurasia-5 people:yellow\nstock yellow wood 10\nphase building\n")
     assert told(do(s, "yellow: build dolmen eurasia-5 pay wood 10")) == [
-        "Yellow builds a yellow dolmen on eurasia-5"
+        "Yellow builds a yellow dolmen on eurasia-5 for 10 wood"
     ]
 
 

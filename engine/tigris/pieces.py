@@ -291,8 +291,9 @@ class Pieces:
             for kind, mask in zip(
                 (*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)
             ):
+                alone = (kind,)  # one for all squares: a game keeps all its states
                 for cell in cells_of(mask):
-                    at[cell] = (kind,)
+                    at[cell] = alone
             for n, cell in enumerate(self.leaders):
                 if cell >= 0:
                     at[cell] = (leader_kind(seats[n // 4], COLOURS[n % 4]),)

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import msgspec
 
-from companion.explain.hypothesis import Hypothesis, Look, Past, differing_sites
+from companion.explain.hypothesis import AS_BEFORE, Hypothesis, Look, Past, differing_sites
 from companion.explain.search import search_explanations
 from companion.explain.situation import Situation
 from companion.explain.starting_points import starting_points
-from companion.explain.verdict import BUSY, Verdict
+from companion.explain.verdict import BUSY, MOVED, UNFINISHED, Verdict
 from companion.explain.verdict_rules import RULES
 from engine import Game, say
 from engine.layout import Layout
-from vision.evidence.site_evidence import Evidence
+from vision.evidence.site_evidence import FLOOR, Evidence, SiteEvidence
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +53,23 @@ class Reconciliation:
         if self.evidence.busy:
             text = say("I wait until the board is free")
             return Verdict(BUSY, c.past[0][0], seen=dict(c.seen), text=text)
+        if poor := self.poorly_read():
+            pieces = {s: msgspec.structs.replace(e, other=FLOOR) for s, e in poor.items()}
+            sites = {**self.evidence.sites, **pieces}
+            taken = Reconciliation(c, msgspec.structs.replace(self.evidence, sites=sites)).verdict()
+            if taken.actions and taken.verdict in (MOVED, UNFINISHED):
+                return taken
         situation = Situation(c.game, c.past, self.look, self.hypotheses(), dict(c.seen))
         return next(v for rule in RULES if (v := rule(situation)) is not None)
+
+    def poorly_read(self) -> dict[str, SiteEvidence]:
+        """The sites of which hardly more speaks for something foreign than for a piece: where the
+        piece is what a legal doing brings there, it is the piece"""
+        return {
+            s: e
+            for s, e in self.evidence.sites.items()
+            if e.foreign and e.best and e.other - e.options[0][1] < AS_BEFORE
+        }
 
     def hypotheses(self) -> list[Hypothesis]:
         """What may have been done, the likeliest first; where doubtful readings matter, or one of

@@ -15,6 +15,7 @@ from companion.explain.hypothesis import (
     start_from,
 )
 from companion.explain.ranking import TOO_CLOSE
+from companion.explain.reconcile import Context, Reconciliation
 from companion.explain.situation import Situation
 from engine import Proposal, script
 from tests.companion.support.made_evidence import sees
@@ -127,6 +128,15 @@ def test_a_piece_read_poorly_where_it_lay_is_left_alone():
         scene = Scene(sites={site: poor})
         assert Look(scene.look.evidence, {}, frozenset(), None, lay).foreign == foreign
         assert Look(scene.look.evidence, {}, frozenset(), None, {}).foreign == {site}
+
+
+def test_what_a_legal_doing_brings_is_a_piece_though_read_poorly():
+    for odds, verdict in {1.5: "moved", 2.5: "unclear"}.items():
+        poor = SiteEvidence(((("market",), -3.0), ((), -9.0)), odds - 3.0)
+        scene = Scene(sites={"C2": poor})
+        context = Context(game=engine.game("tigris"), past=[(scene.state, None)])
+        found = Reconciliation(context, scene.look.evidence).verdict()
+        assert found.verdict == verdict
 
 
 def test_a_move_under_something_foreign_is_asked_about():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,7 @@ from vision.evidence.temperature_scaling import TemperatureScaling
 from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
+from vision.geometry.site_windows import Pyramid
 from vision.learned.merge import merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.photometry.preprocessor import PreparedPicture, Preprocessor
@@ -134,7 +135,18 @@ class Reader:
             ways,
             lambda way: weigh_reading(self.plan, self.read_sites(image, way), self.prior),
             lambda way, aside: self.registrar.neighbours(image, way, aside),
+            self.skimmer(image),
         )
+
+    def skimmer(self, image: np.ndarray) -> Callable[[Pose], float] | None:
+        """What the network alone makes of a board that lies there, in a tenth of the time; None
+        where it is not believed of every site"""
+        if self.learned is None or not all(
+            self.learned.trust.get(s.id, 0.0) > 0 for s in self.plan.site
+        ):
+            return None
+        picture = Pyramid.of(image)
+        return lambda way: weigh_reading(self.plan, self.learned.read(picture, way), self.prior)
 
     def read_at(
         self,

@@ -28,9 +28,13 @@ from calibration.learned.fit import STEPS
 def command(copy: str, quiet: bool, no_report: bool, processes: int | None, steps: int) -> int:
     """Fit the reader to one's own copy."""
 
+    said = ""
+
     def progress(text: str, part: float) -> None:
-        if not quiet:
-            click.echo(f"{100 * part:3.0f} %  {text}")
+        nonlocal said
+        before, said = said, f"{100 * part:3.0f} %  {text}"
+        if said != before and not quiet:
+            click.echo(said)
 
     report = calibrate_copy(copy, progress, not no_report, processes, steps)
     error = max(report.error_px, default=0.0)

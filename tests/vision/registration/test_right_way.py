@@ -8,6 +8,7 @@ import pytest
 
 from tests.vision.registration.test_lines import camera, chess
 from vision.evidence.site_evidence import SiteEvidence
+from vision.placement import choose_placement
 from vision.reader import Reader
 from vision.registration.placement_prior import PlacementPrior
 
@@ -167,3 +168,18 @@ def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
     pose, evidence = one.find_and_read(IMAGE, wrong)
     assert pose.rvec is right.rvec and not evidence.registration.maybe_turned
     assert one.read_at(IMAGE, wrong).registration.maybe_turned
+
+
+def test_a_place_that_a_quick_look_finds_hopeless_is_not_weighed():
+    plan, here, weighed = chess(), camera(), []
+    ways = [msgspec.structs.replace(here, tvec=here.tvec + 80.0 * n) for n in range(3)]
+    glance = dict(zip((float(w.tvec[0]) for w in ways), (-30.0, -5.0, -200.0)))
+
+    def weigh(pose):
+        weighed.append(pose)
+        return glance[float(pose.tvec[0])]
+
+    chosen = choose_placement(
+        plan, ways, weigh, lambda pose, aside: (), lambda pose: glance[float(pose.tvec[0])]
+    )
+    assert weighed == ways[:2] and np.all(chosen.pose.tvec == ways[1].tvec)

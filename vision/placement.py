@@ -22,9 +22,11 @@ USUAL_PLACE = 2.0
 # mean log-probability of a site below which the place is doubted: right ones lose 0.12 at most on
 # twelve photos of real men, wrong ones 0.36 at least
 POOR = 0.2
-# log odds by which a quick look may be wrong about a place: what it misreads of real men, 17 of 240
-# after 600 steps, costs it 25 on a board
-HOPELESS = 40.0
+# the same where a network is believed of every site: right ones lose 0.01, wrong ones 0.06 at least
+POOR_LEARNED = 0.05
+# log odds by which a quick look may be wrong about a place: right ones lose 3 to 6 to it on twelve
+# photos of real men
+HOPELESS = 20.0
 NEIGHBOUR_ROUNDS = 4  # times that places about the best one are looked at
 SAME_PX = 12.0  # how far corners of poses may be apart that are one
 
@@ -47,15 +49,23 @@ def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
     return [STRANGE if e.foreign else e.options[0][1] for e in found.values() if e.options]
 
 
-def is_implausible(plan: Plan, found: Mapping[str, SiteEvidence]) -> bool:
-    """Whether so little is read plainly that the board may lie elsewhere"""
+def is_implausible(
+    plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior | None = None
+) -> bool:
+    """Whether so little is read plainly that the board may lie elsewhere. usual: where kinds are
+    wont to lie, asked too where a network is believed of every site: it reads as plainly where the
+    board does not lie"""
     read = site_likelihoods(found)
-    return len(read) == len(plan.site) and is_poor(plan, sum(read))
+    if len(read) < len(plan.site):
+        return False
+    likely = sum(read) + (usual.log_prior(plan, found) if usual is not None else 0.0)
+    return is_poor(plan, likely, usual is not None)
 
 
-def is_poor(plan: Plan, likely: float) -> bool:
-    """Whether a log-probability of all sites together is less than where a board lies"""
-    return likely < -POOR * len(plan.site)
+def is_poor(plan: Plan, likely: float, learned: bool = False) -> bool:
+    """Whether a log-probability of all sites together is less than where a board lies. learned:
+    whether a network that is believed of every site read them too"""
+    return likely < -(POOR_LEARNED if learned else POOR) * len(plan.site)
 
 
 def choose_placement(
@@ -69,9 +79,10 @@ def choose_placement(
     as another comes near, or little is read plainly anywhere.
 
     ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
-    further rather than turned) -> poses about it, which are tried where the best so far changes, a
-    square further only if it is read poorly; skim: what a quick look makes of a pose; one that it
-    finds hopeless is not weighed"""
+    further rather than turned) -> poses about it, which are tried where the best so far changes;
+    skim: what a quick look of the network makes of a pose; one that it finds hopeless is not
+    weighed. Without it, places a square further are only tried if the best is read poorly"""
+    learned = skim is not None
     tried: list[Placement] = []
     glances: list[float] = [-math.inf]
 
@@ -79,7 +90,7 @@ def choose_placement(
         for pose in poses:
             if any(corner_shift(plan, pose, t.pose) <= SAME_PX for t in tried):
                 continue
-            if skim is not None:
+            if learned:
                 glances.append(skim(pose))
                 if glances[-1] < max(glances) - HOPELESS:
                     continue
@@ -90,7 +101,8 @@ def choose_placement(
     asked: set[tuple[int, bool]] = set()  # about which of `tried`, and whether a square further
     for _ in range(NEIGHBOUR_ROUNDS):
         best = max(range(len(tried)), key=lambda n: tried[n].likely)
-        both = (False, True) if is_poor(plan, tried[best].likely) else (False,)
+        further = learned or is_poor(plan, tried[best].likely)
+        both = (False, True) if further else (False,)
         fresh = [aside for aside in both if (best, aside) not in asked]
         if not fresh:
             break
@@ -99,7 +111,7 @@ def choose_placement(
             consider(neighbours(tried[best].pose, aside))
     ranked = sorted(tried, key=lambda t: -t.likely)
     near = [t.pose for t in ranked if ranked[0].likely - t.likely < CERTAIN]
-    plain = len(near) == 1 and not is_poor(plan, ranked[0].likely)
+    plain = len(near) == 1 and not is_poor(plan, ranked[0].likely, learned)
     pose = msgspec.structs.replace(
         near[0], maybe_turned=not plain, as_well=() if plain else tuple(near)
     )

@@ -118,7 +118,7 @@ class Reader:
         was in doubt, and is still"""
         chosen = self.right_way(image, pose)
         # it may lie quite elsewhere by now
-        if last is not None and is_poor(self.plan, chosen.likely):
+        if last is not None and is_poor(self.plan, chosen.likely, self.is_learned):
             afresh = self.right_way(image, self.registrar.locate(image, None))
             chosen = max(chosen, afresh, key=lambda p: p.likely)
         doubt = last is not None and last.maybe_turned and chosen.pose.maybe_turned
@@ -138,12 +138,17 @@ class Reader:
             self.skimmer(image),
         )
 
+    @property
+    def is_learned(self) -> bool:
+        """Whether a network is believed of every site"""
+        return self.learned is not None and all(
+            self.learned.trust.get(s.id, 0.0) > 0 for s in self.plan.site
+        )
+
     def skimmer(self, image: np.ndarray) -> Callable[[Pose], float] | None:
         """What the network alone makes of a board that lies there, in a tenth of the time; None
         where it is not believed of every site"""
-        if self.learned is None or not all(
-            self.learned.trust.get(s.id, 0.0) > 0 for s in self.plan.site
-        ):
+        if not self.is_learned:
             return None
         picture = Pyramid.of(image)
         return lambda way: weigh_reading(self.plan, self.learned.read(picture, way), self.prior)
@@ -159,7 +164,8 @@ class Reader:
         start = time.perf_counter()
         found = self.read_sites(image, pose, sites, cache)
         doubt = pose.maybe_turned or (
-            is_implausible(self.plan, found) and self.registrar.is_ambiguous(image, pose)
+            is_implausible(self.plan, found, self.prior if self.is_learned else None)
+            and self.registrar.is_ambiguous(image, pose)
         )
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
         if cache is not None:

@@ -90,7 +90,7 @@ def choose_placement(
         for pose in poses:
             if any(corner_shift(plan, pose, t.pose) <= SAME_PX for t in tried):
                 continue
-            if learned:
+            if skim is not None:
                 glances.append(skim(pose))
                 if glances[-1] < max(glances) - HOPELESS:
                     continue

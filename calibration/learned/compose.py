@@ -57,8 +57,9 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 
 
 class Truth(msgspec.Struct, eq=False):
-    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind or -1, x, y px) of loose pieces' tops, or of
-    their middles if they stand; labels: site -> class; unknown: boxes px (x0, y0, x1, y1) of which nothing is known"""
+    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind or
+    -1, x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
+    unknown: boxes px (x0, y0, x1, y1) of which nothing is known"""
 
     camera: np.ndarray
     points: list[tuple[int, int, float, float]] = []
@@ -68,8 +69,8 @@ class Truth(msgspec.Struct, eq=False):
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
     """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 8)
-    group, class, x, y px of the middle of what is looked at, its two sides px; unknown: boxes; close: of sites with pieces that
-    stand (group, class, the input of their close-up)"""
+    group, class, x, y px of the middle of what is looked at, its two sides px; unknown: boxes;
+    close: of sites with pieces that stand (group, class, the input of their close-up)"""
 
     x: np.ndarray
     points: np.ndarray
@@ -96,9 +97,9 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
 class Composer:
     """Makes samples of one copy without end.
 
-    looks: kind -> its looks, from above; standing: of those that stand; empties: (h, w, 3) log canvases of the empty board; reals: of the
-    calibration photos with what they show;
-    shots: whose poses tell how things lean"""
+    looks: kind -> its looks, from above; standing: of those that stand; empties: (h, w, 3) log
+    canvases of the empty board; reals: of the calibration photos with what they show; shots: whose
+    poses tell how things lean"""
 
     def __init__(
         self,
@@ -125,6 +126,8 @@ class Composer:
         self.group = {i: n for n, g in enumerate(groups) for i in g.ids}
         self.form = {k: (n, m) for n, m, k in loose_names(forms)}
         self.sites = {s.id: s for s in plan.site}
+        index = {s.id: n for n, s in enumerate(plan.site)}
+        self.members = [[index[i] for i in g.ids] for g in groups]
         self.centres = np.array([s.centre for s in plan.site])
         self.centres_px = view.to_px(self.centres)
         self.reach = np.array([np.hypot(*site_box(s)) / 2 for s in plan.site]) * view.scale
@@ -207,9 +210,8 @@ class Composer:
     def frame_sites(self, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) px from the sites' centres, (N, 2, 2) px sides: where each is looked at"""
         off, axes = np.zeros_like(self.centres), square_axes(SITE_REACH * self.boxes)
-        for g in self.groups:
+        for g, mine in zip(self.groups, self.members):
             if g.tall:
-                mine = [n for n, s in enumerate(self.plan.site) if s.id in set(g.ids)]
                 off[mine], axes[mine] = frame_standing(self.centres[mine], g, camera)
         return off * self.view.scale, axes * self.view.scale
 
@@ -252,7 +254,6 @@ class Composer:
         )
         taken: set[str] = set()
         later = []
-        self.upright: list[tuple[np.ndarray, float, str]] = []  # foot, mm beneath it, kind
         for n in rng.permutation(near):
             site = self.plan.site[n]
             g = self.groups[self.group[site.id]]
@@ -297,7 +298,7 @@ class Composer:
             if k in self.standing:
                 astray = np.clip(rng.normal(0, 0.35, 2), -0.8, 0.8)
                 at = at + astray * np.maximum(box / 2 - size / 2, 1.0)
-                self.upright.append((at, tall, k))
+                paint.upright.append((at, tall, k))
                 continue
             if n == 0:
                 at = at + np.clip(rng.normal(0, 1, 2), -2, 2) * (
@@ -465,7 +466,7 @@ class Composer:
         self, paint: Painter, truth: Truth, kind: str, at: np.ndarray, base: float, lean: np.ndarray
     ) -> None:
         if kind in self.standing:
-            self.upright.append((at, base, kind))
+            paint.upright.append((at, base, kind))
             up = base + self.plan.pieces[kind].height / 2
             x, y = self.view.to_px(at + top_shift(paint.evening.camera, at[None], up)[0])
         else:
@@ -482,7 +483,9 @@ class Composer:
     def stand_pieces(self, paint: Painter) -> None:
         """Puts up what stands, the farthest from the camera first"""
         rng, camera = self.rng, paint.evening.camera
-        for foot, base, kind in sorted(self.upright, key=lambda u: -np.hypot(*(u[0] - camera[:2]))):
+        for foot, base, kind in sorted(
+            paint.upright, key=lambda u: -np.hypot(*(u[0] - camera[:2]))
+        ):
             height = self.plan.pieces[kind].height * rng.normal(1, 0.03)
             low, high = (top_shift(camera, foot[None], h)[0] for h in (base, base + height))
             length = np.hypot(*(high - low))
@@ -557,6 +560,8 @@ class Painter:
             rng,
         )
         self.tone = rng.normal(0, 0.05)
+        # what is yet to be put up: its foot, mm beneath it, kind
+        self.upright: list[tuple[np.ndarray, float, str]] = []
 
     def lay_piece(
         self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False

@@ -25,6 +25,7 @@ UNLIKE = 0.5  # log units from which a pixel is no more unlike the board than an
 RING = (1.0, 4.0)  # mm about an outline that should look like the board
 ASTRAY = 12.0  # mm a piece is looked for from a pile's middle at most
 MISPLACED = 0.01  # what each mm from there counts against a place, squared and over 4 mm
+MANY = 2**30  # more pieces than any photo shows
 OWN = 3  # pieces of a kind from which its outline is told by them alone
 STRANGE = 0.3  # log units unlike the board from which a pixel is certainly not it, and a third of
 # that certainly it; less where a kind is hardly unlike it
@@ -63,15 +64,17 @@ def find_standing(
     canvases: Sequence[np.ndarray],
     grounds: Sequence[np.ndarray],
 ) -> tuple[list[Standing], list[np.ndarray]]:
-    """(the samplers' pieces that stand; (h, w) bool for each photo and piece what others hide of it).
+    """(the samplers' pieces that stand, those of a photo the nearest to its camera first; for each
+    photo, (h, w) the number of the first of them that is seen there, many where none is).
 
     canvases, grounds: (h, w, 3) log, one a shot, as `view` shows them: what is seen, and what would
     be if nothing stood there"""
-    found, hidden = [], []
+    found, first = [], []
     for n, shot in enumerate(shots):
         camera = camera_position(shot.pose)
         unlike = np.minimum(difference(canvases[n], grounds[n]), UNLIKE)
         free = np.ones(unlike.shape, np.float32)
+        seen = np.full(unlike.shape, MANY, np.int32)
         mine = standing_sites(plan, shot)
         mine.sort(key=lambda m: np.hypot(*(plan.sites[m[0]].centre - camera[:2])))
         for site, kind, base in mine:
@@ -80,11 +83,11 @@ def find_standing(
             shift = top_shift(camera, foot[None], base + piece.height)[0]
             shift = shift - top_shift(camera, foot[None], base)[0]
             found.append(Standing(n, site, kind, foot, shift))
-            hidden.append(free < 0.5)
-            free = np.minimum(
-                free, 1 - fill_mask(view.to_px(foot + outline_of(piece, shift)), free.shape)
-            )
-    return found, hidden
+            covered = fill_mask(view.to_px(foot + outline_of(piece, shift)), free.shape)
+            seen[(covered > 0.5) & (free > 0.5)] = len(found) - 1
+            free = np.minimum(free, 1 - covered)
+        first.append(seen)
+    return found, first
 
 
 def standing_sites(plan: Plan, shot: Shot) -> list[tuple[str, str, float]]:
@@ -171,7 +174,7 @@ def cut_standing(
     plan: Plan,
     view: Canvas,
     found: Sequence[Standing],
-    hidden: Sequence[np.ndarray],
+    first: Sequence[np.ndarray],
     canvases: Sequence[np.ndarray],
     grounds: Sequence[np.ndarray],
 ) -> dict[str, list[StandingLook]]:
@@ -191,7 +194,7 @@ def cut_standing(
             unlike = difference(canvases[s.photo], grounds[s.photo]).astype(np.float32)
             patches[n], clear[n], known, other = (
                 unfold_lean(m, view, s.foot, s.shift, reach, beside)
-                for m in (canvases[s.photo], 1 - hidden[n].astype(np.float32), board, unlike)
+                for m in (canvases[s.photo], np.float32(first[s.photo] >= n), board, unlike)
             )
             told[n] = clear[n] * known
             strange[n] = cv2.blur(other, (3, 3))

@@ -113,8 +113,8 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
         empty[view.beyond_rim()] = GREY
         empty_cut[fine.beyond_rim()] = GREY
     specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut, lying)
-    upright_found, hidden = find_standing(plan, fine, shots, cuts, grounds)
-    standing = cut_standing(plan, fine, upright_found, hidden, cuts, grounds)
+    upright_found, first = find_standing(plan, fine, shots, cuts, grounds)
+    standing = cut_standing(plan, fine, upright_found, first, cuts, grounds)
     upright = align_quarters(plan, specimens)
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks)

@@ -16,6 +16,7 @@ from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites, site_box, stands_upright
+from vision.learned.network import lean_axes
 from vision.plan import Piece, Plan
 
 BESIDE = 2.0  # mm shown around a foot and a top
@@ -80,8 +81,7 @@ def find_standing(
         for site, kind, base in mine:
             piece = plan.pieces[kind]
             foot = locate_foot(plan, view, site, piece, base, camera, unlike, free)
-            shift = top_shift(camera, foot[None], base + piece.height)[0]
-            shift = shift - top_shift(camera, foot[None], base)[0]
+            shift = lean_of(camera, foot, base, piece.height)
             found.append(Standing(n, site, kind, foot, shift))
             covered = fill_mask(view.to_px(foot + outline_of(piece, shift)), free.shape)
             seen[(covered > 0.5) & (free > 0.5)] = len(found) - 1
@@ -106,6 +106,13 @@ def standing_sites(plan: Plan, shot: Shot) -> list[tuple[str, str, float]]:
             elif plan.sites[site].reads == "pile":
                 base += plan.pieces[kind].height
     return out
+
+
+def lean_of(camera: np.ndarray, mm: np.ndarray, base: float, height: float) -> np.ndarray:
+    """(2,) mm that the top of something `height` mm high is seen off its foot, which is `base` mm
+    above the board at (2,) mm"""
+    low, high = (top_shift(camera, mm[None], h)[0] for h in (base, base + height))
+    return high - low
 
 
 def outline_of(piece: Piece, shift: np.ndarray, more: float = 0.0) -> np.ndarray:
@@ -139,8 +146,7 @@ def locate_foot(
     else:
         reach = np.minimum(site_box(place) / 2, ASTRAY)
         low, high = centre - reach, centre + reach
-    shift = top_shift(camera, (low + high)[None] / 2, base + piece.height)[0]
-    shift = shift - top_shift(camera, (low + high)[None] / 2, base)[0]
+    shift = lean_of(camera, (low + high) / 2, base, piece.height)
     half = int(np.ceil((np.abs(shift).max() + max(piece.footprint) + RING[1]) * view.scale))
     middle = np.full(2, float(half))
     inside, near, far = (
@@ -245,9 +251,7 @@ def unfold_lean(
 ) -> np.ndarray:
     """(h, w, C) a piece's picture at the canvas' scale, its foot to the left and its top `reach` mm
     to the right of it; between them it is stretched, foot and top stay as large as they are"""
-    length = max(float(np.hypot(*shift)), 1e-6)
-    along = shift / length if length > 1e-3 else np.array([1.0, 0.0])
-    across = np.array([-along[1], along[0]])
+    (length,), along, across = (v[0] for v in lean_axes(shift[None]))
     h, w = (round(v * view.scale) for v in (2 * beside, reach + 2 * beside))
     u = (np.arange(w) + 0.5) / view.scale - beside
     v = (np.arange(h) + 0.5) / view.scale - beside
@@ -261,9 +265,8 @@ def fold_lean(
 ) -> tuple[np.ndarray, np.ndarray]:
     """((h, w, 3), (h, w) 0..1): the look and its mask at places (h, w, 2) mm from its foot, where
     its top is seen `shift` (2,) mm off. mirrored: whether its left side is seen on the right"""
-    length = max(float(np.hypot(*shift)), 1e-6)
-    along = shift / length if length > 1e-3 else np.array([1.0, 0.0])
-    across = np.array([-along[1], along[0]]) * (-1 if mirrored else 1)
+    (length,), along, across = (v[0] for v in lean_axes(shift[None]))
+    length, across = max(length, 1e-6), -across if mirrored else across
     u, v = mm @ along, mm @ across
     u = np.where(u < 0, u, np.where(u < length, u * look.reach / length, u - length + look.reach))
     px = ((np.stack([u, v], -1) + look.beside) * look.scale - 0.5).astype(np.float32)

@@ -5,6 +5,7 @@ import numpy as np
 
 from vision.geometry.footprints import camera_position
 from vision.geometry.pose import Pose
+from vision.geometry.posed_photo import Shot
 from vision.plan import Plan, parse_plan
 
 SIDE, N = 40.0, 4
@@ -75,3 +76,13 @@ def random_layout(plan: Plan, rng: np.random.Generator, many: int) -> dict[str, 
     return {
         plan.site[i].id: (list(FORMS)[n % 3],) for n, i in enumerate(rng.permutation(N * N)[:many])
     }
+
+
+def towers_shots(plan: Plan, seed: int) -> list[Shot]:
+    """A photo of the empty board and two with nine things on it"""
+    rng = np.random.default_rng(seed)
+    layouts = [{}, random_layout(plan, rng, 9), random_layout(plan, rng, 9)]
+    return [
+        Shot(photo(plan, one, camera(), rng), one, camera(), str(n))
+        for n, one in enumerate(layouts)
+    ]

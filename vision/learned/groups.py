@@ -149,7 +149,7 @@ class Form(msgspec.Struct, frozen=True):
 
     @property
     def upright(self) -> bool:
-        return self.height > UPRIGHT * self.width
+        return is_upright(self.size, self.height)
 
     @property
     def found_height(self) -> float:
@@ -164,7 +164,12 @@ class Form(msgspec.Struct, frozen=True):
 
 def stands_upright(piece: Piece) -> bool:
     """Whether a camera sees a piece's sides more than its top"""
-    return piece.height > UPRIGHT * max(piece.footprint)
+    return is_upright(piece.footprint, piece.height)
+
+
+def is_upright(size: Sequence[float], height: float) -> bool:
+    """Whether a thing on a footprint (w, d) mm is so high that it stands rather than lies"""
+    return height > UPRIGHT * max(size)
 
 
 def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:

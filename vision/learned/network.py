@@ -35,13 +35,19 @@ def square_axes(side: np.ndarray) -> np.ndarray:
     return np.asarray(side, float).reshape(-1, 1, 1) * np.eye(2)
 
 
+def lean_axes(shift: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of (r, 2) shifts of tops off their feet: (r, 1) lengths, (r, 2) directions along and across;
+    to the right where there is none"""
+    length = np.linalg.norm(shift, axis=1, keepdims=True)
+    along = np.where(length > 1e-6, shift / np.maximum(length, 1e-6), (1.0, 0.0))
+    return length, along, np.stack([-along[:, 1], along[:, 0]], 1)
+
+
 def standing_axes(shift: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
     """Close-ups of pieces that stand, whose tops are seen `shift` (r, 2) off their feet: (r, 2) how
     far their middles lie from the feet, (r, 2, 2) their sides, the one along the lean first; all in
     the unit of `width`, how wide a piece is with what is shown about it"""
-    length = np.linalg.norm(shift, axis=1, keepdims=True)
-    along = np.where(length > 1e-6, shift / np.maximum(length, 1e-6), (1.0, 0.0))
-    across = np.stack([-along[:, 1], along[:, 0]], 1)
+    length, along, across = lean_axes(shift)
     h, w = CLOSE_UP
     tall = np.maximum(length + width, width * w / h)
     return shift / 2, np.stack([along * tall, across * tall * h / w], 1)

@@ -7,9 +7,8 @@ import pytest
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.standing import find_standing, fold_lean, unfold_lean
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
-from tests.support.towers import camera, photo, random_layout, towers_plan
+from tests.support.towers import camera, photo, random_layout, towers_plan, towers_shots
 from vision.geometry.footprints import camera_position, top_shift
-from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import MARGIN, Canvas
 from vision.learned.groups import group_sites
 
@@ -21,12 +20,7 @@ def plan():
 
 @pytest.fixture(scope="module")
 def shots(plan):
-    rng = np.random.default_rng(4)
-    layouts = [{}, random_layout(plan, rng, 9), random_layout(plan, rng, 9)]
-    return [
-        Shot(photo(plan, one, camera(), rng), one, camera(), str(n))
-        for n, one in enumerate(layouts)
-    ]
+    return towers_shots(plan, 4)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,16 @@ import pytest
 from calibration.readers.standing.reader_fit import fit_standing_reader, standing_sites
 from calibration.readers.standing.sample_photos import Studio
 from calibration.readers.standing.uncovered_board import behind_things, uncovered
-from tests.support.towers import FORMS, SIDE, N, camera, photo, random_layout, towers_plan
+from tests.support.towers import (
+    FORMS,
+    SIDE,
+    N,
+    camera,
+    photo,
+    random_layout,
+    towers_plan,
+    towers_shots,
+)
 from vision.evidence.site_evidence import SiteEvidence
 from vision.geometry.posed_photo import Shot
 from vision.plan import Plan, parse_plan
@@ -23,12 +32,7 @@ def plan() -> Plan:
 
 @pytest.fixture(scope="module")
 def shots(plan: Plan) -> list[Shot]:
-    rng = np.random.default_rng(3)
-    layouts = [{}, random_layout(plan, rng, 9), random_layout(plan, rng, 9)]
-    return [
-        Shot(photo(plan, one, camera(), rng), one, camera(), str(n))
-        for n, one in enumerate(layouts)
-    ]
+    return towers_shots(plan, 3)
 
 
 @pytest.fixture(scope="module")

@@ -83,3 +83,9 @@ def request_language() -> str:
 def translator(language: str) -> Callable[..., str]:
     """`translate` into that language, for templates."""
     return lambda template, **args: translate(language, template, **args)
+
+
+def text_writer(language: str) -> Callable[[Text], str]:
+    """What writes a whole text, with the texts inside it, in that language."""
+    texts = catalogue(language)["texts"]
+    return lambda text: text.translated(lambda template: texts.get(template, template))

@@ -8,8 +8,10 @@ import click
 
 import engine
 from calibration.files import write_whole
+from cli.language import language_option
 from companion.printing.sheets import PAPERS, print_document
 from companion.simulate import art_for, plan_of
+from companion_web.catalogue import text_writer
 
 
 @click.command()
@@ -27,13 +29,22 @@ from companion.simulate import art_for, plan_of
     help="only these parts",
 )
 @click.option("--paper", type=click.Choice(sorted(PAPERS)), default="a4", show_default=True)
-def command(game: str, out: str | None, address: str, only: tuple[str, ...], paper: str) -> int:
+@language_option
+def command(
+    game: str, out: str | None, address: str, only: tuple[str, ...], paper: str, language: str
+) -> int:
     """Marker cards, board and pieces as PDF."""
-    title = str(engine.game(game).title)
+    title = engine.game(game).title
     plan, _ = plan_of(game, None)
     path = Path(out or f"{game}.pdf")
     pdf = print_document(
-        plan, art_for(plan), title, address, only or ("cards", "board", "pieces"), PAPERS[paper]
+        plan,
+        art_for(plan),
+        title,
+        address,
+        only or ("cards", "board", "pieces"),
+        PAPERS[paper],
+        text_writer(language),
     )
     write_whole(path, pdf.to_bytes())
     pages = len(pdf.pages)

@@ -10,9 +10,11 @@ import click
 
 from calibration.copy import game_plan
 from calibration.files import write_whole
+from cli.language import language_option
 from companion.fault import Fault
 from companion.setup.layout_sheet import layout_sheet
 from companion.setup.sampler_layouts import sampler_layouts
+from companion_web.catalogue import text_writer
 from vision.plan import BadPlan, load_plan
 
 
@@ -20,7 +22,8 @@ from vision.plan import BadPlan, load_plan
 @click.argument("folder", type=click.Path())
 @click.option("--game", help="take this game's plan, where the folder has no plan.toml")
 @click.option("--seed", default=1, show_default=True, help="another number, another layout")
-def command(folder: str, game: str | None, seed: int) -> int:
+@language_option
+def command(folder: str, game: str | None, seed: int, language: str) -> int:
     """What to lay where: FOLDER/sampler-1.json, sampler-2.json and samplers.html with pictures of
     them."""
     out = Path(folder)
@@ -48,7 +51,8 @@ def command(folder: str, game: str | None, seed: int) -> int:
                 (json.dumps(layout, ensure_ascii=False, indent=0) + "\n").encode(),
             )
         page = out / "samplers.html"
-        write_whole(page, layout_sheet(plan, layouts, f"Samplers for {plan.game}").encode())
+        sheet = layout_sheet(plan, layouts, language, text_writer(language))
+        write_whole(page, sheet.encode())
     except OSError as e:
         raise Fault(f"{out}: {e.strerror}") from None
     pieces = sum(len(c) for layout in layouts for c in layout.values())

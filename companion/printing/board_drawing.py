@@ -55,7 +55,7 @@ def board_drawing(game: str, plan: Plan) -> dict[str, Any]:
         art = drawings.load_art(game)
     except drawings.BadArt:
         art = drawings.plain_art()
-    name, whose = _of_kinds(game)
+    name, whose = piece_namer(game), _seat_finder(game)
     return {
         "game": game,
         "size": list(plan.size),
@@ -229,13 +229,20 @@ def _piece_turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
     return {k: v for k, v in out.items() if v}
 
 
-def _of_kinds(game: str) -> tuple[Callable[[str], Text], Callable[[str], str | None]]:
-    """What a kind is called, and whose it is"""
+def piece_namer(game: str) -> Callable[[str], Text]:
+    """What a kind of a game's pieces is called"""
     try:
-        known = engine.game(game)
+        return engine.game(game).kind_name
     except engine.UnknownGame:
-        return lambda kind: Text(kind.replace(":", " ")), lambda kind: None
-    return known.kind_name, known.seat_of
+        return lambda kind: Text(kind.replace(":", " "))
+
+
+def _seat_finder(game: str) -> Callable[[str], str | None]:
+    """Whose a kind of a game's pieces is"""
+    try:
+        return engine.game(game).seat_of
+    except engine.UnknownGame:
+        return lambda kind: None
 
 
 def _question_faces(game: str) -> tuple[str, ...]:

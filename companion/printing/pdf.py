@@ -42,6 +42,17 @@ def text_width(text: str, size: float) -> float:
     return sum(_WIDTHS.get(c, 556) for c in text) / 1000 * size / CAPS
 
 
+def wrapped_lines(text: str, size: float, room: float) -> list[str]:
+    """A text in lines of at most `room` mm, broken at spaces; a no-break space holds."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
 class Pdf:
     """A document that is put together page by page."""
 

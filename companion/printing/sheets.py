@@ -13,14 +13,16 @@ the plan does not count:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import segno
 
-from companion.printing.pdf import MM, Page, Pdf, text_width
+from companion.printing.board_drawing import piece_namer
+from companion.printing.pdf import MM, Page, Pdf, text_width, wrapped_lines
 from engine.art import Art
 from engine.shapes import footprint_outline
+from engine.text import Text, say
 from hardware import props
 from hardware.scene import CARD, CARD_GAP
 from vision.plan import Plan
@@ -30,8 +32,10 @@ PAPERS = {"a4": A4, "letter": (215.9, 279.4)}
 MARGIN = 9.0  # mm no printer is trusted with
 OVERLAP = 8.0  # mm that board sheets share, to glue
 GAP = 3.0  # mm between pieces, for scissors
-CORNERS = ("upper left", "upper right", "lower right", "lower left")
+CORNERS = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 GREY = "#8c8c8c"
+
+Words = Callable[[Text], str]
 
 __all__ = ["MM", "board_sheets", "cut_outs", "print_document"]
 
@@ -39,50 +43,60 @@ __all__ = ["MM", "board_sheets", "cut_outs", "print_document"]
 def print_document(
     plan: Plan,
     art: Art,
-    title: str,
+    title: Text,
     address: str = "",
     parts: Sequence[str] = ("cards", "board", "pieces"),
     paper: tuple[float, float] = A4,
+    words: Words = str,
 ) -> Pdf:
     """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards,
-    board, pieces;
-    paper: (width, height) of a sheet in mm."""
-    pdf = Pdf(f"{title}: to print and play")
+    board, pieces; paper: (width, height) of a sheet in mm; words: puts a text into the reader's
+    language."""
+    pdf = Pdf(words(say("{title}: to print and play", title=title)))
     if "cards" in parts:
-        _card_sheet(pdf, plan, title, address, paper)
+        _card_sheet(pdf, plan, title, address, paper, words)
     if "board" in parts:
-        _add_board(pdf, plan, art, title, paper)
+        _add_board(pdf, plan, art, title, paper, words)
     if "pieces" in parts:
-        _add_pieces(pdf, plan, art, title, paper)
+        _add_pieces(pdf, plan, art, title, paper, words)
     return pdf
 
 
-def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[float, float]) -> None:
+def _card_sheet(
+    pdf: Pdf, plan: Plan, title: Text, address: str, paper: tuple[float, float], words: Words
+) -> None:
     page = pdf.page(*paper)
     w, h = plan.size
-    page.text(MARGIN + 6, 22, f"{title}: marker cards", 5, bold=True)
-    lines = [
-        'Print at 100 % (true size, not "fit to page"). The ruler below must measure 100 mm.',
-        (
-            "Cut the four cards out along the thin lines, white rim and all. Tape them flat "
-            "on the table, upright as the board is:"
+    page.text(MARGIN + 6, 22, words(say("{title}: marker cards", title=title)), 5, bold=True)
+    steps = [
+        say(
+            "Print this at 100% (“actual size”, not “fit to page”): the ruler below must measure"
+            " 100 mm."
         ),
-        (
-            "a card's corner with the small triangle touches the board's corner of its name, "
-            "its sides in line with the board's."
+        say(
+            "Cut out the four cards along the thin lines, leaving the white rim on, and tape them"
+            " flat to the table, the same way up as the board."
         ),
-        (
-            f"The black squares are then {CARD_GAP:g} mm outside the board's corners; their "
-            f"nearest corners are"
+        say(
+            "The corner with the small triangle touches the corner of the board that the card"
+            " names; the card's sides are parallel to the board's."
         ),
-        (
-            f"{w + 2 * CARD_GAP:g} mm apart from left to right and {h + 2 * CARD_GAP:g} mm "
-            f"from top to bottom."
+        say(
+            "The black squares are then {gap} mm outside the board's corners; their nearest"
+            " corners are {across} mm apart from left to right and {down} mm from top to bottom.",
+            gap=f"{CARD_GAP:g}",
+            across=f"{w + 2 * CARD_GAP:g}",
+            down=f"{h + 2 * CARD_GAP:g}",
         ),
-        "A millimetre or two off does not matter: it is measured.",
+        say("A millimetre or two off does not matter: it is measured."),
     ]
-    for n, line in enumerate(lines):
-        page.text(MARGIN + 6, 32 + 5.6 * n, line, 2.1)
+    y, room = 32.0, paper[0] - 2 * MARGIN - 16
+    for number, step in enumerate(steps, 1):
+        page.text(MARGIN + 6, y, f"{number}.", 2.1)
+        for line in wrapped_lines(words(step), 2.1, room):
+            page.text(MARGIN + 10, y, line, 2.1)
+            y += 4.2
+        y += 1.2
     side = CARD + 2 * CARD_GAP
     for number, name in enumerate(CORNERS):
         x, y = (45 + 78 * (number in (1, 2)), 102 + 68 * (number in (2, 3)))
@@ -104,12 +118,12 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
             y,
         )
         # on the rim: it stays on the card
-        page.text(x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY)
+        page.text(x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {words(name)}", 1.8, GREY)
     _draw_ruler(page, MARGIN + 6, 216)
     if address:
         _draw_qr(page, 150, 214, 40, address)
         page.text(150, 260, address, min(2.4, 2.4 * 48 / max(text_width(address, 2.4), 1)))
-    _small_board(page, plan, MARGIN + 6, 234)
+    _small_board(page, plan, MARGIN + 6, 234, words(say("the board")))
 
 
 def _draw_ruler(page: Page, x: float, y: float) -> None:
@@ -120,7 +134,7 @@ def _draw_ruler(page: Page, x: float, y: float) -> None:
     page.text(x + 92, y + 5, "100 mm", 2.1)
 
 
-def _small_board(page: Page, plan: Plan, x: float, y: float) -> None:
+def _small_board(page: Page, plan: Plan, x: float, y: float, name: str) -> None:
     """Where the cards go, as a small drawing"""
     w, h = plan.size
     scale = 36 / max(w, h)
@@ -140,8 +154,8 @@ def _small_board(page: Page, plan: Plan, x: float, y: float) -> None:
             {
                 "p": "text",
                 "at": [w * scale / 2, h * scale / 2],
-                "text": "board",
-                "size": 3.0,
+                "text": name,
+                "size": min(3.0, 3.0 * 0.9 * w * scale / text_width(name, 3.0)),
                 "turn": 0.0,
                 "fill": GREY,
             }
@@ -222,7 +236,9 @@ def board_sheets(
     return best
 
 
-def _add_board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
+def _add_board(
+    pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Words
+) -> None:
     prims = art.board(plan)
     if not prims:
         return
@@ -239,13 +255,19 @@ def _add_board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, f
             page.line(right - OVERLAP, MARGIN, right - OVERLAP, low, 0.15, "#000000", 1.5)
         if row + 1 < rows:
             page.line(MARGIN, low - OVERLAP, right, low - OVERLAP, 0.15, "#000000", 1.5)
-        where = f"{title}, board: row {row + 1} of {rows}, column {col + 1} of {cols}. "
-        glue = (
-            "Cut at the corner marks; glue the next sheet's edge along the dashed line."
-            if len(tiles) > 1
-            else ""
+        where = say(
+            "{title}, board: row {row} of {rows}, column {column} of {columns}.",
+            title=title,
+            row=row + 1,
+            rows=rows,
+            column=col + 1,
+            columns=cols,
         )
-        page.text(MARGIN + 6, MARGIN - 3, where + glue, 1.8, GREY)
+        glue = say(
+            "Cut at the corner marks; glue the next sheet on with its edge along the dashed line."
+        )
+        note = f"{words(where)} {words(glue)}" if len(tiles) > 1 else words(where)
+        page.text(MARGIN + 6, MARGIN - 3, note, 1.8, GREY)
 
 
 def _crop_marks(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
@@ -295,8 +317,10 @@ def _piece_size(plan: Plan, art: Art, kind: str) -> Any:
     return plan.pieces[kind].size if kind in plan.pieces else art.size(kind)
 
 
-def _add_pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
-    shelf = _Shelves(pdf, title, paper)
+def _add_pieces(
+    pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Words
+) -> None:
+    shelf = _Shelves(pdf, words(say("{title}: pieces", title=title)), paper)
     # Pieces of one size stand together, whatever they are: that saves paper.
     groups: dict[tuple, list[tuple[str, str | None, int]]] = {}
     for front, back, count in cut_outs(plan, art):
@@ -309,15 +333,7 @@ def _add_pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, 
         outline = footprint_outline(size)
         w, h = (max(p[i] for p in outline) * 2 for i in (0, 1))
         cell = (2 * w if two_sided else w), h
-        names = members[0][0] if len(members) == 1 else f"{members[0][0]} to {members[-1][0]}"
-        how = (
-            f": glue on something {height:g} mm high"
-            if height > 5
-            else ": fold, glue, cut"
-            if two_sided
-            else ""
-        )
-        shelf.caption(f"{names}, {sum(n for _, _, n in members)}{how}", *cell)
+        shelf.caption(words(_caption_text(plan.game, members, two_sided, height)), *cell)
         for front, back, count in members:
             stamps = [
                 pdf.stamp(
@@ -334,6 +350,23 @@ def _add_pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, 
                 if two_sided:
                     page.line(x + w, y - 1.2, x + w, y + 0.4, 0.15, "#000000")
                     page.line(x + w, y + h - 0.4, x + w, y + h + 1.2, 0.15, "#000000")
+
+
+def _caption_text(
+    game: str, members: Sequence[tuple[str, str | None, int]], two_sided: bool, height: float
+) -> Text:
+    """What a group is, and what is to be done with it"""
+    number = sum(n for _, _, n in members)
+    pieces = (
+        say("{what} ({n})", what=piece_namer(game)(members[0][0]), n=number)
+        if len(members) == 1
+        else say("{n} pieces", n=number)
+    )
+    if height > 5:
+        return say(
+            "{pieces}: glue onto something {height} mm high", pieces=pieces, height=f"{height:g}"
+        )
+    return say("{pieces}: fold, glue, cut out", pieces=pieces) if two_sided else pieces
 
 
 class _Shelves:
@@ -356,7 +389,7 @@ class _Shelves:
             self._new_page()
         else:
             self._new_row()
-        self.page.text(MARGIN, self.y + 3, text, 1.9, GREY)
+        self.page.text(MARGIN, self.y + 3, text[:1].upper() + text[1:], 1.9, GREY)
         self.y += 5
 
     def place(self, w: float, h: float) -> tuple[Page, float, float]:
@@ -374,7 +407,7 @@ class _Shelves:
 
     def _new_page(self) -> None:
         self._page = self.pdf.page(*self.paper)
-        self._page.text(MARGIN, MARGIN, f"{self.title}: pieces", 1.9, GREY)
+        self._page.text(MARGIN, MARGIN, self.title, 1.9, GREY)
         self.x, self.y, self.row = MARGIN, MARGIN + 3, 0.0
 
 

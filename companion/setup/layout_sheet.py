@@ -4,11 +4,13 @@ sampler, and the same in words."""
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from companion.printing.board_drawing import board_drawing
+import engine
+from companion.printing.board_drawing import board_drawing, piece_namer
 from companion.simulate.samples import Layout
+from engine.text import Text, say
 from vision.plan import Plan
 
 STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}
@@ -18,30 +20,41 @@ dt{font-weight:600;float:left;min-width:4rem}dd{margin:0 0 .2rem 4rem}"""
 HIGHER = 0.16  # of its width by which each piece of a pile is drawn further up than the one below
 
 
-def layout_sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
-    """An HTML page that needs nothing beside it"""
-    made = board_drawing(plan.game, plan)
+def layout_sheet(
+    plan: Plan, layouts: Sequence[Layout], language: str = "en", words: Callable[[Text], str] = str
+) -> str:
+    """An HTML page that needs nothing beside it; words: puts a text into `language`"""
+    made, name = board_drawing(plan.game, plan), piece_namer(plan.game)
+
+    def in_words(layout: Layout) -> str:
+        return "".join(
+            f"<dt>{html.escape(site)}<dd>{html.escape(', '.join(words(name(k)) for k in contents))}"
+            for site, contents in layout.items()
+        )
+
     parts = [
         f"<h2>sampler-{n}</h2>{layout_picture(made, layout)}<dl>{in_words(layout)}</dl>"
         for n, layout in enumerate(layouts, 1)
     ]
-    name = html.escape(title)
+    title = html.escape(words(say("{game}: what to lay out for the photos", game=_title_of(plan))))
+    task = words(
+        say(
+            "Photograph the empty board first, twice in different light. Then lay these out, as"
+            " untidily as in play, take your hands away, and photograph each."
+        )
+    )
     return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-        f"content='width=device-width'><title>{name}</title>"
-        f"<style>{STYLE}</style><h1>{name}</h1><p>Photograph the empty board first, "
-        f"twice in different light. Then lay these, as "
-        f"carelessly as in play, take your hands away, and photograph "
-        f"each.</p>{''.join(parts)}</html>\n"
+        f"<!doctype html><html lang={language}><meta charset=utf-8><meta name=viewport "
+        f"content='width=device-width'><title>{title}</title>"
+        f"<style>{STYLE}</style><h1>{title}</h1><p>{html.escape(task)}</p>{''.join(parts)}</html>\n"
     )
 
 
-def in_words(layout: Layout) -> str:
-    """A layout as a list of sites and pieces, HTML."""
-    return "".join(
-        f"<dt>{html.escape(site)}<dd>{html.escape(', '.join(contents))}"
-        for site, contents in layout.items()
-    )
+def _title_of(plan: Plan) -> Text | str:
+    try:
+        return engine.game(plan.game).title
+    except engine.UnknownGame:
+        return plan.game
 
 
 def layout_picture(made: Mapping[str, Any], layout: Layout) -> str:

@@ -101,6 +101,7 @@ def kind_name(kind: str) -> Text:
         "cover": Text("the cover strip"),
         "obelisk": Text("the obelisk"),
         "tide": Text("the tide stone"),
+        "starter": Text("the start player's marker"),
     }.get(kind) or Text(kind)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import engine
 from cli.main import cli
-from companion.printing.pdf import MM, Pdf, text_width
+from companion.printing.pdf import CAPS, MM, Pdf, text_width, wrapped_lines
 from companion.printing.sheets import (
     A4,
     CARD,
@@ -25,6 +25,8 @@ from companion.printing.sheets import (
     print_document,
 )
 from companion.simulate import art_for, plan_of
+from companion_web.catalogue import languages, text_writer
+from engine.text import Text
 from vision.plan import parse_plan
 
 GAMES = ("tigris", "ur", "nile", "deluge")
@@ -39,7 +41,7 @@ def streams(pdf: bytes) -> list[str]:
 
 def sheets(game, **more):
     plan, _ = plan_of(game, None)
-    return plan, print_document(plan, art_for(plan), game, **more)
+    return plan, print_document(plan, art_for(plan), engine.game(game).title, **more)
 
 
 def test_the_file_is_well_formed():
@@ -91,6 +93,40 @@ def test_text_is_centred_on_its_place():
         float, re.search(r"1 0 0 -1 ([\d.]+) ([\d.]+) Tm", streams(pdf.to_bytes())[0]).groups()
     )
     assert (x + text_width("00", 5) / 2, y - 2.5) == pytest.approx((50, 60), abs=1e-3)
+
+
+def lines_of(pdf):
+    """(page, x in mm, text, mm its capitals are high) of each line of text"""
+    line = re.compile(r"/T\d ([\d.]+) Tf 1 0 0 -1 ([\d.]+) [\d.]+ Tm \((.*?)\) Tj ET")
+    for page in pdf.pages:
+        for size, x, text in line.findall(page.content().decode("latin-1")):
+            shown = text.encode("latin-1").decode("cp1252").replace("\\", "")
+            yield page, float(x), shown, float(size) * CAPS
+
+
+def test_lines_break_at_spaces_only():
+    assert wrapped_lines("one two three", 3, text_width("one two", 3)) == ["one two", "three"]
+    assert wrapped_lines("one two\u00a0three", 3, 1) == ["one", "two\u00a0three"]
+
+
+@pytest.mark.parametrize("paper", sorted(PAPERS))
+@pytest.mark.parametrize("language", list(languages()))
+@pytest.mark.parametrize("game", GAMES)
+def test_every_language_stays_on_its_sheets(game, language, paper):
+    _, pdf = sheets(game, paper=PAPERS[paper], words=text_writer(language))
+    for page, x, text, size in lines_of(pdf):
+        assert x + text_width(text, size) <= page.width - MARGIN / 2, text
+
+
+def test_sheets_speak_the_language_asked_for():
+    said = {}
+    for language in languages():
+        _, pdf = sheets("nile", words=text_writer(language))
+        said[language] = {text for _, _, text, _ in lines_of(pdf) if re.search("[a-z]{3}", text)}
+    assert {len(lines) > 20 for lines in said.values()} == {True}
+    assert not said["en"] & (said["de"] | said["nl"] | said["fr"])
+    assert "An den Ufern des Nils: Markerkarten" in said["de"] and "0: linksboven" in said["nl"]
+    assert "75 pièces\u00a0: à plier, coller et découper" in said["fr"]
 
 
 def test_marker_cards_are_36_mm_with_a_rim_that_places_them():
@@ -163,7 +199,7 @@ def test_board_sheets_cover_the_board_and_overlap(size):
 
 def test_american_paper_holds_all_that_is_printed():
     plan, _ = plan_of("ur", None)
-    pdf = print_document(plan, art_for(plan), "Ur", paper=PAPERS["letter"])
+    pdf = print_document(plan, art_for(plan), Text("Ur"), paper=PAPERS["letter"])
     assert {tuple(sorted((page.width, page.height))) for page in pdf.pages} == {(215.9, 279.4)}
 
 
@@ -223,7 +259,7 @@ def test_a_plan_without_drawings_prints_too():
             "site": [{"id": "a1", "outline": [[0, 0], [20, 0], [20, 20], [0, 20]]}],
         }
     )
-    pdf = print_document(plan, art_for(plan), "Letters")
+    pdf = print_document(plan, art_for(plan), Text("Letters"))
     assert len(pdf.pages) == 3 and "(Q) Tj" in " ".join(streams(pdf.to_bytes()))
 
 
@@ -237,3 +273,22 @@ def test_the_command_writes_the_file_and_says_what_is_wrong(tmp_path):
     assert good.exit_code == 0 and (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF-1.4")
     bad = CliRunner().invoke(cli, ["print", name, "-o", str(tmp_path / "no" / "x.pdf")])
     assert bad.exit_code != 0 and bad.exception is not None and "No such file" in str(bad.exception)
+
+
+@pytest.mark.parametrize(
+    "environment, asked, title",
+    [
+        ({"LC_ALL": "", "LANG": "de_AT.UTF-8"}, [], "Tigris: Markerkarten"),
+        ({"LC_ALL": "C", "LANG": "de_AT.UTF-8"}, [], "Euphrates: marker cards"),
+        ({"LC_ALL": "de_DE.UTF-8"}, ["--language", "fr"], "Euphrate\xa0: cartes rep\xe8res"),
+    ],
+)
+def test_the_machines_language_is_the_sheets_unless_another_is_named(
+    tmp_path, environment, asked, title
+):
+    from click.testing import CliRunner
+
+    out = tmp_path / "cards.pdf"
+    wish = ["print", "tigris", "--only", "cards", "-o", str(out), *asked]
+    assert CliRunner().invoke(cli, wish, env=environment).exit_code == 0
+    assert title in streams(out.read_bytes())[0]

@@ -1,0 +1,25 @@
+"""The language of what is printed for people at the table: one that the page speaks."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from companion_web.catalogue import ENGLISH, languages
+
+
+def machine_language() -> str:
+    """The machine's own, where the page speaks it, else English."""
+    named = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    short = named.split("_")[0].lower()
+    return short if short in languages() else ENGLISH
+
+
+language_option = click.option(
+    "--language",
+    type=click.Choice(list(languages())),
+    default=machine_language,
+    show_default="this machine's, else en",
+    help="the language of the sheets",
+)

@@ -4,12 +4,12 @@ to."""
 from __future__ import annotations
 
 import msgspec
-from flask import Flask, Response, make_response, render_template, request
+from flask import Flask, Response, request
 from flask.typing import ResponseReturnValue
 
 from companion.runtime.hall import Hall
-from companion_web import catalogue
 from companion_web.base import base_app
+from companion_web.document import page_answer
 from companion_web.served import Served
 from companion_web.settings import Settings
 
@@ -21,12 +21,7 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
 
     @app.get("/")
     def index() -> Response:
-        language = catalogue.request_language()
-        response = make_response(
-            render_template("hall.html", lang=language, say=catalogue.translator(language))
-        )
-        response.headers["Vary"] = "Accept-Language, Cookie"
-        return response
+        return page_answer("hall.html")
 
     @app.get("/api/tables")
     def tables() -> ResponseReturnValue:

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from flask import Response, jsonify, make_response, render_template, request
+from flask import Response, jsonify, request
 
 from companion.table.journal import BadJournal
 from companion.table.table import Gone, Refused
-from companion_web import catalogue, qr
+from companion_web import qr
 from companion_web.access import HOST_S, SEAT_S, NotKept, Taken
 from companion_web.context import COOKIE, token, web
+from companion_web.document import page_answer
 from companion_web.errors import Problem
 from engine import BadText
 from engine.text import pack_text
@@ -110,18 +111,9 @@ def download(response: Response, name: str) -> Response:
 
 def page_shell(name: str) -> Response:
     """A page's HTML in the browser's language; what moves on it is drawn by its scripts."""
-    language, snapshot = catalogue.request_language(), web().snapshot
-    title = snapshot.get("title")
-    html = render_template(
+    return page_answer(
         f"{name}.html",
-        say=catalogue.translator(language),
-        lang=language,
-        languages=catalogue.languages(),
+        web().snapshot.get("title") or "Nilometer",
         table=web().settings.name,
         size=web().board_size,
-        title=catalogue.told(language, title) if title else "Nilometer",
     )
-    response = make_response(html)
-    response.headers["Cache-Control"] = "no-cache"
-    response.headers["Vary"] = "Accept-Language, Cookie"
-    return response

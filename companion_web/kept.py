@@ -18,7 +18,7 @@ import engine
 from companion.table.journal import Line
 from companion.table.snapshot import packed_doing
 from companion_web import catalogue
-from companion_web.blueprints.assets import STATIC
+from companion_web.document import STATIC
 from engine.text import pack_text
 
 WIDE = 480  # pixels of a picture: a hundred of them stay below 4 MB

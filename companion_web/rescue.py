@@ -12,16 +12,14 @@ from flask import (
     Response,
     current_app,
     jsonify,
-    make_response,
-    render_template,
     request,
 )
 
 from companion.table.journal import Event
-from companion_web import catalogue
 from companion_web.access import Access
 from companion_web.base import base_app
 from companion_web.context import COOKIE
+from companion_web.document import page_answer
 from companion_web.errors import Problem
 from companion_web.http import download, json_body
 from companion_web.limits import Tries
@@ -97,20 +95,8 @@ def hosts_rescue() -> RescueLike:
 @bp.get("/report")
 @bp.get("/trace")
 def page() -> Response:
-    language = catalogue.request_language()
-    response = make_response(
-        render_template(
-            "rescue.html",
-            say=catalogue.translator(language),
-            lang=language,
-            languages=catalogue.languages(),
-            table="",
-            title="Nilometer",
-        ),
-        503,
-    )
+    response = page_answer("rescue.html", status=503, table="")
     response.headers["Cache-Control"] = "no-store"
-    response.headers["Vary"] = "Accept-Language, Cookie"
     return response
 
 

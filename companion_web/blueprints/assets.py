@@ -13,10 +13,10 @@ from flask.typing import ResponseReturnValue
 from werkzeug.security import safe_join
 
 from companion_web import catalogue
+from companion_web.document import STATIC
 from companion_web.errors import Problem
 
 bp = Blueprint("assets", __name__)
-STATIC = Path(__file__).parent.parent / "static"
 
 
 @bp.get("/static/<path:name>")

@@ -3,8 +3,6 @@ table, its plan drawn anew."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import re
@@ -23,6 +21,7 @@ from companion_web import catalogue
 from companion_web.blueprints.trace import trace_blueprint, trace_page
 from companion_web.context import require_host, web
 from companion_web.desk import Desk
+from companion_web.document import style_hashes
 from companion_web.errors import Problem
 from vision.storage.photo_file import BadPhoto, load_photo
 
@@ -58,11 +57,7 @@ def report() -> Response:
     except OSError:
         raise Problem(404, "there is no report yet: calibrate the copy again") from None
     text = in_language(text, catalogue.request_language())
-    styles = [
-        hashlib.sha256(s.encode()).digest()
-        for s in re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
-    ]
-    allowed = " ".join(f"'sha256-{base64.b64encode(s).decode()}'" for s in styles) or "'none'"
+    allowed = style_hashes(re.findall(r"<style>(.*?)</style>", text, re.DOTALL)) or "'none'"
     return Response(
         text,
         mimetype="text/html",

@@ -6,8 +6,8 @@ from flask import Blueprint, Response, jsonify, redirect, send_from_directory
 from flask.typing import ResponseReturnValue
 
 from companion_web import catalogue
-from companion_web.blueprints.assets import STATIC
 from companion_web.context import web
+from companion_web.document import STATIC
 from companion_web.http import page_shell
 
 bp = Blueprint("pages", __name__)
@@ -60,8 +60,9 @@ def manifest() -> Response:
 
 @bp.get("/assets.json")
 def assets() -> Response:
-    """What an installed page keeps on the phone: scripts, styles, pictures, languages."""
-    folders = [(f"/static/{kind}/", STATIC / kind) for kind in ("css", "icons", "js")]
+    """What an installed page keeps on the phone: scripts, pictures, languages. Pages carry their
+    styles themselves."""
+    folders = [(f"/static/{kind}/", STATIC / kind) for kind in ("icons", "js")]
     files = [
         f"{path}{f.name}"
         for path, folder in folders

@@ -8,31 +8,22 @@ from typing import Any
 import cv2
 import msgspec
 import numpy as np
-from flask import Blueprint, Response, jsonify, render_template, request
+from flask import Blueprint, Response, jsonify, request
 
 from calibration import trace
 from calibration.trace import BadTracing, Tracing
-from companion_web import catalogue
 from companion_web.desk import Desk, write_file
+from companion_web.document import page_answer
 from companion_web.errors import Problem
-from engine.text import pack_text
+from engine.text import pack_text, say
 from engine.tracing import PlanFault
 
 
-def trace_page(desk: Desk, back: str = "", note: str = "") -> str:
-    """The page's HTML. back: where a link leads to that leaves it; note: the copy that has to be
+def trace_page(desk: Desk, back: str = "", note: str = "") -> Response:
+    """The page. back: where a link leads to that leaves it; note: the copy that has to be
     calibrated after saving."""
-    lang = catalogue.request_language()
-    return render_template(
-        "trace.html",
-        say=catalogue.translator(lang),
-        lang=lang,
-        back=back,
-        note=note,
-        languages=catalogue.languages(),
-        table=desk.out.name,
-        title=catalogue.translate(lang, "Draw the board"),
-    )
+    title = pack_text(say("Draw the board"))
+    return page_answer("trace.html", title, back=back, note=note, table=desk.out.name)
 
 
 def trace_blueprint(

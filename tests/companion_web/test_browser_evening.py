@@ -65,7 +65,7 @@ def test_the_installed_pages_open_while_the_table_is_off(visit, server):
 def test_what_makes_the_page_installable(app):
     client = app.test_client()
     kept = client.get("/assets.json").json
-    assert {"/static/js/main.js", "/static/css/page.css", "/locale/nl.json"} <= set(kept)
+    assert {"/static/js/main.js", "/static/icons/icons.svg", "/locale/nl.json"} <= set(kept)
     assert all(client.get(path).status_code == 200 for path in kept)
     icons = client.get("/manifest.webmanifest").json["icons"]
     assert {i["sizes"] for i in icons} == {"any", "192x192", "512x512"} and all(

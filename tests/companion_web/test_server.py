@@ -232,8 +232,6 @@ def test_the_first_page_is_light(make_app, table):
         wanted += [f"/static/js/{name}" for name in re.findall(r'from "\./([a-z]+\.js)"', text)]
     names |= {
         "/",
-        "/static/css/base.css",
-        "/static/css/page.css",
         "/locale/de.json",
         "/api/plan",
         "/api/snapshot",

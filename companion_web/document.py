@@ -23,13 +23,11 @@ _STYLE = re.compile(r'<link rel="stylesheet" href="/static/css/(\w+)\.css">')
 _SCRIPT = re.compile(r'<script type="module" src="/static/js/(\w+)\.js"></script>')
 
 
-def page_answer(
-    template: str, title: Any = "Nilometer", status: int = 200, **more: Any
-) -> Response:
-    """A template as an answer. title: a text, or one that is packed (engine.text.pack_text)."""
+def page_answer(file: str, title: Any = "Nilometer", status: int = 200, **more: Any) -> Response:
+    """The template `file` as an answer. title: a text, or one that is packed (engine.text.pack_text)."""
     language = catalogue.request_language()
     html = render_template(
-        template,
+        file,
         lang=language,
         say=catalogue.translator(language),
         languages=catalogue.languages(),

@@ -24,7 +24,7 @@ _SCRIPT = re.compile(r'<script type="module" src="/static/js/(\w+)\.js"></script
 
 
 def page_answer(file: str, title: Any = "Nilometer", status: int = 200, **more: Any) -> Response:
-    """The template `file` as an answer. title: a text, or one that is packed (engine.text.pack_text)."""
+    """A page of `templates/`. title: a text, or one that is packed (engine.text.pack_text)."""
     language = catalogue.request_language()
     html = render_template(
         file,

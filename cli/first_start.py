@@ -109,7 +109,7 @@ def serve_set_up(
             redirect=web.redirect,
         )
         app = companion_web.create_setup_app(setup, settings)
-        server = companion_web.serve(app, web.host, web.port, https_context(web, folder))
+        server = companion_web.serve_app(app, web.host, web.port, https_context(web, folder))
         if not secret:
             print_address(
                 app,

@@ -6,19 +6,19 @@ import os
 
 import click
 
-from companion_web.catalogue import ENGLISH, languages
+from companion_web.catalogue import ENGLISH, language_names
 
 
 def machine_language() -> str:
     """The machine's own, where the page speaks it, else English."""
     named = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     short = named.split("_")[0].lower()
-    return short if short in languages() else ENGLISH
+    return short if short in language_names() else ENGLISH
 
 
 language_option = click.option(
     "--language",
-    type=click.Choice(list(languages())),
+    type=click.Choice(list(language_names())),
     default=machine_language,
     show_default="this machine's, else en",
     help="the language of the sheets",

@@ -148,8 +148,8 @@ def _serve_rescue(app: Flask, web: Web, folder: Path) -> Server:
         tls = https_context(web, folder)
     for port in [*range(web.port, min(web.port + PORTS, 65536)), 0]:
         with contextlib.suppress(CannotServe):
-            return companion_web.serve(app, web.host, port, tls)
-    return companion_web.serve(app, "0.0.0.0", 0, tls)
+            return companion_web.serve_app(app, web.host, port, tls)
+    return companion_web.serve_app(app, "0.0.0.0", 0, tls)
 
 
 def _set_up_here(config: str) -> bool:

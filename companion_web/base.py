@@ -15,8 +15,8 @@ def base_app(served: Served, settings: Settings) -> Flask:
     """An application without pages of its own; `served` is what a server is told of it."""
     app = Flask("companion_web", static_folder=None)
     app.extensions[EXTENSION] = served
-    errors.install(app)
-    guard.install(app, settings)
+    errors.install_errors(app)
+    guard.install_guard(app, settings)
     app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)  # type: ignore[method-assign]
     app.register_blueprint(assets.bp)
     return app

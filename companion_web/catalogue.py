@@ -23,10 +23,10 @@ class BadCatalogue(ValueError):
 
 
 @cache
-def languages() -> dict[str, str]:
+def language_names() -> dict[str, str]:
     """code -> the language's own name; English first"""
     found = {
-        f.name[:-5]: catalogue(f.name[:-5])["name"]
+        f.name[:-5]: catalogue_of(f.name[:-5])["name"]
         for f in _FOLDER.iterdir()
         if f.name.endswith(".json")
     }
@@ -34,7 +34,7 @@ def languages() -> dict[str, str]:
 
 
 @cache
-def catalogue(language: str) -> dict[str, Any]:
+def catalogue_of(language: str) -> dict[str, Any]:
     """Raises BadCatalogue; KeyError for a language there is no file for."""
     path = _FOLDER.joinpath(f"{language}.json")
     if not language.isalpha() or not path.is_file():
@@ -50,24 +50,24 @@ def catalogue(language: str) -> dict[str, Any]:
     return data
 
 
-def translate(language: str, template: str, **args: Any) -> str:
+def translated_text(language: str, template: str, **args: Any) -> str:
     """A template in that language with its arguments; English where the catalogue lacks it."""
-    texts = catalogue(language)["texts"]
+    texts = catalogue_of(language)["texts"]
     return Text(template, args).translated(lambda t: texts.get(t, t))
 
 
-def told(language: str, packed: Mapping[str, Any]) -> str:
+def translated_sentence(language: str, packed: Mapping[str, Any]) -> str:
     """A packed sentence (engine.text.pack_text) in a language, the sentences inside it too."""
     args = {
-        k: told(language, v) if isinstance(v, dict) and "t" in v else v
+        k: translated_sentence(language, v) if isinstance(v, dict) and "t" in v else v
         for k, v in packed.get("a", {}).items()
     }
-    return translate(language, packed["t"], **args)
+    return translated_text(language, packed["t"], **args)
 
 
-def choose(wished: str | None, accepted: Iterable[str]) -> str:
+def chosen_language(wished: str | None, accepted: Iterable[str]) -> str:
     """The language asked for, else the first there is that the browser accepts, else English."""
-    there = languages()
+    there = language_names()
     for code in [wished or "", *accepted]:
         short = code.split("-")[0].lower()
         if short in there:
@@ -77,15 +77,15 @@ def choose(wished: str | None, accepted: Iterable[str]) -> str:
 
 def request_language() -> str:
     """The one that a request is answered in."""
-    return choose(request.cookies.get(COOKIE), request.accept_languages.values())
+    return chosen_language(request.cookies.get(COOKIE), request.accept_languages.values())
 
 
-def translator(language: str) -> Callable[..., str]:
+def template_translator(language: str) -> Callable[..., str]:
     """`translate` into that language, for templates."""
-    return lambda template, **args: translate(language, template, **args)
+    return lambda template, **args: translated_text(language, template, **args)
 
 
 def text_writer(language: str) -> Callable[[Text], str]:
     """What writes a whole text, with the texts inside it, in that language."""
-    texts = catalogue(language)["texts"]
+    texts = catalogue_of(language)["texts"]
     return lambda text: text.translated(lambda template: texts.get(template, template))

@@ -4,9 +4,10 @@ in `app.extensions`."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask, current_app, request
+from werkzeug.local import LocalProxy
 
 from companion.printing.board_drawing import Drawing
 from companion.setup.setup import Setup
@@ -154,37 +155,37 @@ class Web(Served):
         }
 
 
-def web() -> Web:
-    """What the application that answers is about."""
-    return web_of(current_app)
-
-
 def web_of(app: Flask) -> Web:
     """The PIN is `web_of(app).access.pin`, the joining link `web_of(app).join_link(base)`."""
     return app.extensions[EXTENSION]
 
 
-def token() -> str | None:
+# What the application that answers is about: a name to look through while a request is answered, as
+# Flask's own `current_app`.
+web = cast(Web, LocalProxy(lambda: web_of(current_app)))
+
+
+def request_token() -> str | None:
     """The phone's cookie, which says who asks; None for one that never joined."""
     return request.cookies.get(COOKIE)
 
 
-def viewer() -> Viewer:
+def current_viewer() -> Viewer:
     """Who asks: host, a seat or an onlooker."""
-    who = web().access.viewer(token(), request.remote_addr or "")
+    who = web.access.viewer(request_token(), request.remote_addr or "")
     if who.seated and request.remote_addr:
-        web().known.note(request.remote_addr)
+        web.known.note(request.remote_addr)
     return who
 
 
 def seated_viewer() -> Viewer:
     """Raises Problem (403) for onlookers."""
-    who = viewer()
+    who = current_viewer()
     if not who.seated:
         raise Problem(
             403,
             "this token holds no seat here"
-            if token()
+            if request_token()
             else "only seated phones and the host may do this",
         )
     return who
@@ -192,7 +193,7 @@ def seated_viewer() -> Viewer:
 
 def require_host() -> None:
     """Raises Problem (403) for everybody else."""
-    if not viewer().host:
+    if not current_viewer().host:
         raise Problem(403, "only the host may do this")
 
 

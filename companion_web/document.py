@@ -29,9 +29,9 @@ def page_answer(file: str, title: Any = "Nilometer", status: int = 200, **more: 
     html = render_template(
         file,
         lang=language,
-        say=catalogue.translator(language),
-        languages=catalogue.languages(),
-        title=title if isinstance(title, str) else catalogue.told(language, title),
+        say=catalogue.template_translator(language),
+        languages=catalogue.language_names(),
+        title=title if isinstance(title, str) else catalogue.translated_sentence(language, title),
         **more,
     )
     whole, styles = whole_page(html)

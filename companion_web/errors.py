@@ -36,26 +36,26 @@ class Problem(Exception):
         )
 
 
-def answer(status: int, text: Text, more: dict[str, Any] | None = None) -> Response:
+def problem_answer(status: int, text: Text, more: dict[str, Any] | None = None) -> Response:
     """A refusal in the one form the page knows: {"error": English, "text": packed}."""
     response = jsonify({"error": str(text), "text": pack_text(text), **(more or {})})
     response.status_code = status
     return response
 
 
-def install(app: Flask) -> None:
+def install_errors(app: Flask) -> None:
     """Every fault, foreseen or not, becomes such an answer: nobody sees a traceback."""
 
     @app.errorhandler(Problem)
     def problem(e: Problem) -> Response:
-        response = answer(e.status, e.text, e.more)
+        response = problem_answer(e.status, e.text, e.more)
         if e.retry_after is not None:
             response.headers["Retry-After"] = str(max(1, math.ceil(e.retry_after)))
         return response
 
     @app.errorhandler(HTTPException)
     def http(e: HTTPException) -> Response:
-        response = answer(e.code or 500, Text(e.name or "Unknown"))
+        response = problem_answer(e.code or 500, Text(e.name or "Unknown"))
         if isinstance(e, MethodNotAllowed) and e.valid_methods:
             response.headers["Allow"] = ", ".join(e.valid_methods)
         return response
@@ -63,4 +63,4 @@ def install(app: Flask) -> None:
     @app.errorhandler(Exception)
     def fault(e: Exception) -> Response:
         log.exception("a request failed")
-        return answer(500, Text("something went wrong here; the table goes on"))
+        return problem_answer(500, Text("something went wrong here; the table goes on"))

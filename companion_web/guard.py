@@ -53,7 +53,7 @@ class Shallow(DefaultJSONProvider):
             raise ValueError("nested too deeply") from None
 
 
-def install(app: Flask, settings: Settings) -> None:
+def install_guard(app: Flask, settings: Settings) -> None:
     """Every request is measured before it is served: name, rate, size, origin."""
     app.json = Shallow(app)
     reads, writes = Rate(*settings.read_rate), Rate(*settings.write_rate)

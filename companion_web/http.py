@@ -12,7 +12,7 @@ from companion.table.journal import BadJournal
 from companion.table.table import Gone, Refused
 from companion_web import qr
 from companion_web.access import HOST_S, SEAT_S, NotKept, Taken
-from companion_web.context import COOKIE, token, web
+from companion_web.context import COOKIE, request_token, web
 from companion_web.document import page_answer
 from companion_web.errors import Problem
 from engine import BadText
@@ -69,22 +69,22 @@ def answer_after(act: Callable[[], object]) -> Response:
     result_of(act)
     # The table's own thread may be a moment late; whoever acted should see it in the very next
     # thing they get.
-    web().feed.refresh()
-    return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
+    web.feed.refresh()
+    return jsonify({"serial": web.feed.frame.serial, "verdict": web.snapshot.get("verdict")})
 
 
 def answer_seated(seat: str) -> Response:
     """The phone that asks sits there from now on. Raises Problem (409) where somebody does."""
     try:
-        return answer_with_token(web().access.seat(seat, token(), request.remote_addr or ""))
+        return answer_with_token(web.access.seat(seat, request_token(), request.remote_addr or ""))
     except Taken:
         raise Problem(409, "somebody sits there; the host can free the seat") from None
 
 
 def answer_with_token(fresh: str) -> Response:
     """What its token holds, and the token itself as the phone's cookie."""
-    web().feed.touch()
-    you = web().access.viewer(fresh)
+    web.feed.touch()
+    you = web.access.viewer(fresh)
     response = jsonify({"you": {"host": you.host, "seats": list(you.seats)}})
     response.set_cookie(
         COOKIE,
@@ -100,10 +100,10 @@ def answer_with_token(fresh: str) -> Response:
 
 def qr_code(link: str) -> Response:
     """A link as a QR code, SVG."""
-    return Response(qr.svg(link), mimetype="image/svg+xml")
+    return Response(qr.svg_code(link), mimetype="image/svg+xml")
 
 
-def download(response: Response, name: str) -> Response:
+def as_download(response: Response, name: str) -> Response:
     """The response as a file to be kept."""
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
@@ -113,7 +113,7 @@ def page_shell(name: str) -> Response:
     """A page's HTML in the browser's language; what moves on it is drawn by its scripts."""
     return page_answer(
         f"{name}.html",
-        web().snapshot.get("title") or "Nilometer",
-        table=web().settings.name,
-        size=web().board_size,
+        web.snapshot.get("title") or "Nilometer",
+        table=web.settings.name,
+        size=web.board_size,
     )

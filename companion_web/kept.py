@@ -37,12 +37,12 @@ def kept_page(
     """The file's text. lines: the game from its start on; plan: its drawing (`board_drawing`);
     times: when each event was, seconds since 1970; picture: the JPEG after an event, or None."""
     data = {
-        **_told(lines, settings),
+        **_game_data(lines, settings),
         "table": {"name": table},
         "plan": plan,
         "began": times.get(lines[0].event),
         "ended": times.get(lines[-1].event),
-        "language": catalogue.catalogue(language),
+        "language": catalogue.catalogue_of(language),
         "pictures": {
             line.event: _address("image/jpeg", small)
             for line in lines[1:]
@@ -51,16 +51,16 @@ def kept_page(
     }
     return render_template(
         "kept.html",
-        say=catalogue.translator(language),
+        say=catalogue.template_translator(language),
         lang=language,
-        title=catalogue.told(language, data["title"]),
+        title=catalogue.translated_sentence(language, data["title"]),
         styles=[_style(name) for name in ("base", "page", "kept")],
         scripts={"imports": _modules("kept.js")},
         data=data,
     )
 
 
-def _told(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _game_data(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, Any]:
     """What the page's scripts ask of a snapshot, and of each move the places it changed"""
     first, last = lines[0].state, lines[-1].state
     game, outcome = engine.game(last.game), last.outcome()

@@ -32,13 +32,13 @@ class Otherwise:
             if line.action.split(":")[0] != seat:
                 continue
             if key not in self._known:
-                self._known[key] = others(before.state, line.action, line.state)
+                self._known[key] = other_tellings(before.state, line.action, line.state)
             if self._known[key]:
-                out.append(_told(line, self._known[key]))
+                out.append(_distinct_tellings(line, self._known[key]))
         return out[::-1]
 
 
-def _told(line: Line, found: list[dict[str, Any]]) -> dict[str, Any]:
+def _distinct_tellings(line: Line, found: list[dict[str, Any]]) -> dict[str, Any]:
     """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the
     notation."""
     every = [{"text": line.action, "words": packed_doing(line.state)}, *found]
@@ -47,7 +47,7 @@ def _told(line: Line, found: list[dict[str, Any]]) -> dict[str, Any]:
     return {"event": line.event, **every[0], "others": every[1:]}
 
 
-def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
+def other_tellings(before: State, text: str, after: State) -> list[dict[str, Any]]:
     """Legal actions of the same kind, at the same place, after which the board looks the same and
     the game stands otherwise."""
     action, layout = before.parse(text), after.layout()

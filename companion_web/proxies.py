@@ -28,7 +28,7 @@ class Proxies:
             app,
             ProxyFix(app, x_for=1, x_proto=1, x_host=1, x_port=0, x_prefix=0),
         )
-        self._trusted = networks(trusted)
+        self._trusted = parsed_networks(trusted)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         if is_within(environ.get("REMOTE_ADDR", ""), self._trusted):
@@ -41,7 +41,7 @@ class Proxies:
 Networks = list[ipaddress.IPv4Network | ipaddress.IPv6Network]
 
 
-def networks(said: Collection[str]) -> Networks:
+def parsed_networks(said: Collection[str]) -> Networks:
     """Raises ValueError, naming what is none."""
     return [ipaddress.ip_network(s, strict=False) for s in said]
 

@@ -7,7 +7,7 @@ import io
 import segno
 
 
-def svg(link: str) -> bytes:
+def svg_code(link: str) -> bytes:
     """Dark modules on white with the quiet zone the standard asks for, scaled by the page."""
     out = io.BytesIO()
     segno.make(link, error="m", micro=False).save(
@@ -24,7 +24,7 @@ def svg(link: str) -> bytes:
     return out.getvalue()
 
 
-def terminal(link: str) -> str:
+def terminal_code(link: str) -> str:
     """A QR code in block characters."""
     out = io.StringIO()
     segno.make(link, error="l", micro=False).terminal(out, compact=True, border=2)

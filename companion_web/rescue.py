@@ -21,7 +21,7 @@ from companion_web.base import base_app
 from companion_web.context import COOKIE
 from companion_web.document import page_answer
 from companion_web.errors import Problem
-from companion_web.http import download, json_body
+from companion_web.http import as_download, json_body
 from companion_web.limits import Tries
 from companion_web.served import EXTENSION, Served
 from companion_web.settings import Settings
@@ -76,16 +76,16 @@ def create_rescue_app(rescue: RescueLike, settings: Settings) -> Flask:
     return app
 
 
-def rescued() -> Rescued:
+def current_rescue() -> Rescued:
     """What the application that answers is about."""
     return current_app.extensions[EXTENSION]
 
 
 def hosts_rescue() -> RescueLike:
     """Raises Problem (403) unless the host asks."""
-    if not rescued().host_asks:
+    if not current_rescue().host_asks:
         raise Problem(403, "only the host may do this")
-    return rescued().rescue
+    return current_rescue().rescue
 
 
 @bp.get("/")
@@ -94,15 +94,16 @@ def hosts_rescue() -> RescueLike:
 @bp.get("/games")
 @bp.get("/report")
 @bp.get("/trace")
-def page() -> Response:
+def rescue_page() -> Response:
     response = page_answer("rescue.html", status=503, table="")
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 @bp.get("/api/rescue")
-def said() -> Response:
-    rescue, host, has_pin = rescued().rescue, rescued().host_asks, rescued().has_pin
+def rescue_state() -> Response:
+    shared = current_rescue()
+    rescue, host, has_pin = shared.rescue, shared.host_asks, shared.has_pin
     return jsonify(
         {
             "host": host,
@@ -117,7 +118,7 @@ def said() -> Response:
 
 
 @bp.post("/api/rescue")
-def do() -> Response:
+def do_offer() -> Response:
     rescue = hosts_rescue()
     try:
         rescue.do(json_body()["do"])
@@ -134,8 +135,9 @@ def do() -> Response:
 
 
 @bp.post("/api/host")
-def host() -> Response:
-    shared, address, data = rescued(), request.remote_addr or "", request.get_json(silent=True)
+def become_host() -> Response:
+    shared, address = current_rescue(), request.remote_addr or ""
+    data = request.get_json(silent=True)
     wait = shared.tries.wait(address, shared.access.is_trusted(address))
     if wait > 0:
         raise Problem(
@@ -152,12 +154,12 @@ def host() -> Response:
 
 
 @bp.get("/api/rescue/game.jsonl")
-def lines() -> Response:
+def event_lines() -> Response:
     return _file(hosts_rescue().lines.encode(), "game.jsonl")
 
 
 @bp.get("/api/rescue/game.journal")
-def damaged() -> Response:
+def damaged_journal() -> Response:
     rescue = hosts_rescue()
     try:
         return _file(rescue.damaged, "game.journal")
@@ -171,4 +173,4 @@ def not_yet(_: str) -> Response:
 
 
 def _file(data: bytes, name: str) -> Response:
-    return download(Response(data, mimetype="application/octet-stream"), name)
+    return as_download(Response(data, mimetype="application/octet-stream"), name)

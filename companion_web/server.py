@@ -20,7 +20,7 @@ from waitress.adjustments import Adjustments
 from waitress.task import ThreadedTaskDispatcher
 
 from companion_web.connections import CONNECTIONS, IDLE_S, UNREAD, Guarded
-from companion_web.proxies import networks
+from companion_web.proxies import parsed_networks
 from companion_web.quiet import Unsurprised
 from companion_web.served import served_by
 
@@ -82,7 +82,7 @@ class Server:
             sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
             tls=tls,
             known=self._served.known,
-            trusted=networks(proxies),
+            trusted=parsed_networks(proxies),
         )
         self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
         self.host, self.port = host, int(self._server.effective_port)
@@ -153,7 +153,7 @@ class Server:
             log.exception("a connection failed")
 
 
-def serve(
+def serve_app(
     app: Flask, host: str = "0.0.0.0", port: int = 8000, tls: ssl.SSLContext | None = None
 ) -> Server:
     """Starts serving in threads of its own and returns. tls: https comes in at the same port as

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from companion.explain.verdict import BUSY, ILLEGAL, SAME
-from companion_web.catalogue import catalogue, translate
+from companion_web.catalogue import catalogue_of, translated_text
 from engine.text import Text
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class Speaker:
                 snapshot = self._table.snapshot()
                 if snapshot["verdict"]["verdict"] in (BUSY, SAME):
                     continue
-                text = spoken(snapshot, self._language)
+                text = spoken_verdict(snapshot, self._language)
                 if said is not None and text and text != said:
                     self._say(text)
                 said = text
@@ -64,7 +64,7 @@ class Speaker:
                 log.exception("the table could not say what it saw")
 
 
-def spoken(snapshot: Mapping[str, Any], language: str) -> str:
+def spoken_verdict(snapshot: Mapping[str, Any], language: str) -> str:
     """What the page's verdict says, in one breath: the verdict, the doings or the rule, what to do,
     the question, whose turn it is."""
     verdict = snapshot["verdict"]
@@ -73,32 +73,32 @@ def spoken(snapshot: Mapping[str, Any], language: str) -> str:
     people = snapshot["settings"].get("names") or {}
 
     def name(seat: str) -> str:
-        return people.get(seat) or words(names[seat], language)
+        return people.get(seat) or spoken_text(names[seat], language)
 
-    out = [translate(language, HEADS.get(kind, kind))]
+    out = [translated_text(language, HEADS.get(kind, kind))]
     if kind == ILLEGAL:
-        out += [words(v["text"], language) for v in verdict["violations"][:1]]
-        out += [words(text, language) for text in verdict["back"][:AT_ONCE]]
+        out += [spoken_text(v["text"], language) for v in verdict["violations"][:1]]
+        out += [spoken_text(text, language) for text in verdict["back"][:AT_ONCE]]
     else:
         count = len(verdict["actions"])
         for move in snapshot["moves"][-min(count, AT_ONCE) :] if count else ():
-            out += [words(text, language) for text in move["words"]]
-        out += [words(todo["text"], language) for todo in verdict["todo"][:AT_ONCE]]
+            out += [spoken_text(text, language) for text in move["words"]]
+        out += [spoken_text(todo["text"], language) for todo in verdict["todo"][:AT_ONCE]]
     if question is not None:
-        out.append(words(question["text"], language))
+        out.append(spoken_text(question["text"], language))
     if outcome is not None:
         winners = ", ".join(name(seat) for seat in outcome["winners"])
-        out.append(translate(language, "Winner: {names}", names=winners))
+        out.append(translated_text(language, "Winner: {names}", names=winners))
     elif kind == "moved" and snapshot["turn"] in names:
-        out.append(translate(language, "It is {name}'s turn.", name=name(snapshot["turn"])))
+        out.append(translated_text(language, "It is {name}'s turn.", name=name(snapshot["turn"])))
     return " ".join(_sentence(text) for text in dict.fromkeys(out) if text)
 
 
-def words(packed: Any, language: str) -> str:
+def spoken_text(packed: Any, language: str) -> str:
     """A packed sentence; words and places in it are told as the page tells them."""
-    texts = catalogue(language)["texts"]
+    texts = catalogue_of(language)["texts"]
     if isinstance(packed, Mapping) and "t" in packed:
-        args = {k: words(v, language) for k, v in packed.get("a", {}).items()}
+        args = {k: spoken_text(v, language) for k, v in packed.get("a", {}).items()}
         return Text(packed["t"], args).translated(lambda t: texts.get(t, t))
     if not isinstance(packed, str):
         return str(packed)

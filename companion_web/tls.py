@@ -27,7 +27,7 @@ def server_context(folder: Path, names: Collection[str]) -> ssl.SSLContext:
     path = folder / "tls.pem"
     wanted = {*names, *own_names()}
     if not _is_good(path, wanted):
-        write_whole(path, made(sorted(wanted)), 0o600)
+        write_whole(path, made_certificate(sorted(wanted)), 0o600)
     return context_of(path)
 
 
@@ -46,7 +46,7 @@ def own_names() -> set[str]:
     return {*USUAL, name, f"{name}.local"} - {""}
 
 
-def made(names: Collection[str]) -> bytes:
+def made_certificate(names: Collection[str]) -> bytes:
     """A key and a certificate for these names and addresses, signed by itself, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Nilometer")])
@@ -70,7 +70,7 @@ def made(names: Collection[str]) -> bytes:
     ) + certificate.public_bytes(serialization.Encoding.PEM)
 
 
-def fingerprint(path: Path) -> str:
+def certificate_fingerprint(path: Path) -> str:
     """The certificate's SHA-256, as browsers show it, for whoever wants to compare."""
     digest = x509.load_pem_x509_certificate(path.read_bytes()).fingerprint(hashes.SHA256())
     return ":".join(f"{b:02X}" for b in digest)

@@ -2,7 +2,7 @@
 no table is needed.
 
 desk = Desk(base, image, Path("plan.toml"))
-server = serve(create_trace_app(desk), "127.0.0.1", 8001)
+server = serve_app(create_trace_app(desk), "127.0.0.1", 8001)
 link = server.url + "?key=" + desk.key
 """
 

@@ -415,7 +415,7 @@ def served_memory(folder: Path) -> float:
         else next(iter(engine.games().values()))
     )
     table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]), Journal())
-    server = companion_web.serve(
+    server = companion_web.serve_app(
         companion_web.create_app(table, companion_web.Settings(pin="12345678")), "127.0.0.1", 0
     )
     try:
@@ -449,7 +449,7 @@ def phone_figures(count: int) -> Iterator[Figure]:
         max_streams=max(count, 1),
         reserved_streams=0,
     )
-    server = companion_web.serve(companion_web.create_app(table, page), "127.0.0.1", 0)
+    server = companion_web.serve_app(companion_web.create_app(table, page), "127.0.0.1", 0)
     try:
         found = load.measure_load(server.url, "12345678", count, 8)
     finally:

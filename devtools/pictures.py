@@ -86,7 +86,7 @@ def shown_page(
     app: Any, browser: Any, view: dict[str, int], ready: str, host: bool = False
 ) -> Iterator[Any]:
     """The application's page in a browser, once there is what `ready` selects in it"""
-    server = companion_web.serve(app, "127.0.0.1", 0)
+    server = companion_web.serve_app(app, "127.0.0.1", 0)
     context = browser.new_context(
         viewport=view, locale="en-GB", color_scheme="light", reduced_motion="reduce"
     )

@@ -85,11 +85,11 @@ def _serve_page(app: Flask, host: str, port: int | None) -> companion_web.Server
     """Whoever asked for a port gets that or a fault; whoever did not need not know that another
     program has the usual one."""
     try:
-        return companion_web.serve(app, host, PORT if port is None else port)
+        return companion_web.serve_app(app, host, PORT if port is None else port)
     except companion_web.CannotServe:
         if port is not None:
             raise
-        return companion_web.serve(app, host, 0)
+        return companion_web.serve_app(app, host, 0)
 
 
 def faults_of(director: Director) -> companion_web.Switches:

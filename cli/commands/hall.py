@@ -46,7 +46,7 @@ def command(
     hall = Hall(
         Club(broker, broker_port, user=user, password=password, tls=tls, ca=ca, prefix=prefix)
     )
-    server = companion_web.serve(create_hall(hall), host, port)
+    server = companion_web.serve_app(create_hall(hall), host, port)
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())

@@ -149,7 +149,7 @@ def play_evening(config: str | None) -> int:
     pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
     page = page_settings(specimen, specimen.name, pin, Path(settings.folder), settings.web)
     app = companion_web.create_app(table, page)
-    server = companion_web.serve(
+    server = companion_web.serve_app(
         app,
         settings.web.host,
         settings.web.port,
@@ -211,8 +211,8 @@ def open_voice(settings: Config, table: Table) -> tuple[Voice | None, Speaker | 
     said = settings.speech
     if not said.language:
         return None, None
-    if said.language not in catalogue.languages():
-        there = ", ".join(catalogue.languages())
+    if said.language not in catalogue.language_names():
+        there = ", ".join(catalogue.language_names())
         raise Fault(f"speech: there is no language {said.language!r} (there are {there})")
     try:
         voice = Voice.find(said.language, str(settings.path(said.piper)) if said.piper else "")

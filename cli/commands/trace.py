@@ -11,7 +11,7 @@ import click
 
 import engine
 from companion.fault import Fault
-from companion_web import serve
+from companion_web import serve_app
 from companion_web.tracing import Desk, create_trace_app
 from vision.plan import parse_plan
 from vision.storage.photo_file import load_photo
@@ -59,7 +59,7 @@ def command(name: str, photo: str, out: str, port: int, host: str) -> int:
     if not path.parent.is_dir():
         raise Fault(f"{path.parent}: no such folder")
     desk = Desk(base_plan(name), load_photo(photo), path)
-    server = serve(create_trace_app(desk), host, port)
+    server = serve_app(create_trace_app(desk), host, port)
     server.stop_on_signals()
     click.echo(
         f"Draw at {server.url if host == '127.0.0.1' else server.address}?key={desk.key} "

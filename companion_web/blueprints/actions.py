@@ -23,27 +23,27 @@ LONGEST = 400  # characters of a declared act
 
 
 @bp.get("/actions")
-def actions() -> Response:
+def possible_actions() -> Response:
     """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the
     first words of the others; `actions`, up to 40 legal ones whose notation begins with `starts`;
     `otherwise`, what its last moves may have been instead."""
     who = seated_viewer()
     seat, starts = request.args.get("seat", ""), request.args.get("starts", "").strip().lower()
-    if seat in web().seats and seat not in who.seats and not who.host:
+    if seat in web.seats and seat not in who.seats and not who.host:
         raise Problem(403, "this seat is not yours")
-    words = web().actions(seat)
+    words = web.actions(seat)
     return jsonify(
         {
             "whole": [w for w in words if " " not in w][:8],
             "verbs": sorted({w.split()[0] for w in words if " " in w})[:12],
             "actions": [w for w in words if w.lower().startswith(starts)][:40],
-            "otherwise": web().otherwise.of(web().table.lines, seat)[:3],
+            "otherwise": web.otherwise.of(web.table.lines, seat)[:3],
         }
     )
 
 
 @bp.post("/declare")
-def declare() -> Response:
+def declare_action() -> Response:
     who = seated_viewer()
     text = text_in("text")
     if not text or len(text) > LONGEST or "\n" in text:
@@ -52,15 +52,15 @@ def declare() -> Response:
         raise Problem(
             400,
             "begin with who does it, as in `{seat}: ...`",
-            seat=(who.seats or web().seats or ["?"])[0],
+            seat=(who.seats or web.seats or ["?"])[0],
         )
-    table = web().table
+    table = web.table
     actions = result_of(lambda: table.meant(text))
     *passed, action = actions
     _acts_for(who, action.seat)
     # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others
     # pass for them.
-    asks = {a.seat for a in passed if a.seat in web().access.taken()}
+    asks = {a.seat for a in passed if a.seat in web.access.taken()}
     if (other := action.asks()) is not None:
         asks.add(other)
     if not who.host and (asks := asks - set(who.seats)):
@@ -81,10 +81,10 @@ def declare() -> Response:
 
 
 @bp.post("/offer")
-def offer() -> Response:
+def answer_offer() -> Response:
     """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or the asker takes it back."""
     who, number, yes = seated_viewer(), number_in("id"), bool(number_in("yes"))
-    found = web().offers.get(number)
+    found = web.offers.get(number)
     if found is None or not found.stands():
         raise Problem(409, "this offer does not stand any more")
     if (
@@ -94,24 +94,24 @@ def offer() -> Response:
     ):
         raise Problem(403, "this offer is for somebody else")
     if not yes:
-        web().offers.close(number)
-    elif (ready := web().offers.agree(number, who.seats, who.host)) is not None:
+        web.offers.close(number)
+    elif (ready := web.offers.agree(number, who.seats, who.host)) is not None:
         return answer_after(lambda: ready.do(" ".join((ready.giver, *(ready.agreed or ("host",))))))
-    web().feed.touch()
-    return jsonify({"serial": web().feed.frame.serial})
+    web.feed.touch()
+    return jsonify({"serial": web.feed.frame.serial})
 
 
 @bp.post("/instead")
-def instead() -> Response:
+def replace_move() -> Response:
     """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is
     among its `otherwise`."""
-    who, event, text, table = seated_viewer(), number_in("event"), text_in("text"), web().table
+    who, event, text, table = seated_viewer(), number_in("event"), text_in("text"), web.table
     if who.host:
         return answer_after(lambda: table.instead(event, text, by=acting_for(who)))
     action = result_of(lambda: table.state.parse(text))
     _acts_for(who, action.seat)
     told = next(
-        (t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None
+        (t for t in web.otherwise.of(table.lines, action.seat) if t["event"] == event), None
     )
     if told is None or str(action) not in {o["text"] for o in told["others"]}:
         raise Problem(409, "that is not open any more")
@@ -133,23 +133,23 @@ def instead() -> Response:
 
 
 @bp.post("/answer")
-def answer() -> Response:
+def answer_question() -> Response:
     who = seated_viewer()
     question, choice = text_in("question"), number_in("choice")
-    asked = web().snapshot.get("question") or {}
+    asked = web.snapshot.get("question") or {}
     if asked.get("id") != question:
         raise Problem(409, "somebody has answered already")
     if not 0 <= choice < len(asked.get("answers") or ()):
         raise Problem(400, "there is no such answer")
     _acts_for(who, asked.get("seat"), Problem(403, "this question is for somebody else"))
-    return answer_after(lambda: web().table.answer(question, choice, by=acting_for(who)))
+    return answer_after(lambda: web.table.answer(question, choice, by=acting_for(who)))
 
 
 @bp.post("/undo")
-def undo() -> Response:
+def undo_moves() -> Response:
     """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of
     them agree."""
-    who, event, table = seated_viewer(), number_in("event"), web().table
+    who, event, table = seated_viewer(), number_in("event"), web.table
     lines = table.lines
     at = next((n for n, line in enumerate(lines) if line.event == event), None)
     if at is None:
@@ -164,9 +164,9 @@ def undo() -> Response:
 
 
 @bp.post("/redo")
-def redo() -> Response:
+def redo_moves() -> Response:
     """What was taken back last is done again, as long as nothing was done since."""
-    who, table = seated_viewer(), web().table
+    who, table = seated_viewer(), web.table
     again = table.undone
     if not again:
         raise Problem(409, "that is not open any more")
@@ -184,10 +184,10 @@ def _with_consent(
 ) -> Response:
     """Does it when the lines are the phone's own doings; else asks the seats that have phones."""
     if who.host or all(
-        line.action and web().table.state.parse(line.action).seat in who.seats for line in lines
+        line.action and web.table.state.parse(line.action).seat in who.seats for line in lines
     ):
         return answer_after(lambda: do(acting_for(who)))
-    table, asks = web().table, set(web().access.taken()) - set(who.seats)
+    table, asks = web.table, set(web.access.taken()) - set(who.seats)
     if not asks:
         raise Problem(403, "others did that: the host can take it back")
     last = table.lines[-1].event
@@ -206,15 +206,15 @@ def _offered(
     do: Callable[[str], object],
 ) -> Response:
     """It is only asked for so far: others have to agree."""
-    web().offers.add(giver, asks, text, words, stands, do)
-    web().feed.touch()
-    return jsonify({"offered": True, "serial": web().feed.frame.serial})
+    web.offers.add(giver, asks, text, words, stands, do)
+    web.feed.touch()
+    return jsonify({"offered": True, "serial": web.feed.frame.serial})
 
 
 def _words(actions: Sequence[Action]) -> list[Any]:
     return [
         pack_text(
-            sentence_of(web().table.state, actions)
+            sentence_of(web.table.state, actions)
             or say("{actions}", actions="; ".join(map(str, actions)))
         )
     ]
@@ -223,7 +223,7 @@ def _words(actions: Sequence[Action]) -> list[Any]:
 def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
     """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag)
     is said by whose turn it is."""
-    if seat not in web().seats:
-        seat = web().snapshot.get("turn")
+    if seat not in web.seats:
+        seat = web.snapshot.get("turn")
     if not who.host and seat not in who.seats:
         raise fault or Problem(403, "this seat is not yours")

@@ -20,7 +20,7 @@ bp = Blueprint("assets", __name__)
 
 
 @bp.get("/static/<path:name>")
-def static(name: str) -> Response:
+def static_file(name: str) -> Response:
     packed = _packed(name) if "gzip" in request.accept_encodings else None
     if packed is not None:
         response = Response(
@@ -53,9 +53,9 @@ def _packed(name: str) -> tuple[bytes, str, str] | None:
 
 
 @bp.get("/locale/<code>.json")
-def locale(code: str) -> ResponseReturnValue:
+def language_file(code: str) -> ResponseReturnValue:
     try:
-        data = catalogue.catalogue(code)
+        data = catalogue.catalogue_of(code)
     except KeyError:
         raise Problem(404, "there is no language {code}", code=code[:20]) from None
     response = jsonify(data)
@@ -68,5 +68,5 @@ def locale(code: str) -> ResponseReturnValue:
 
 
 @bp.get("/favicon.ico")
-def favicon() -> Response:
+def page_icon() -> Response:
     return send_from_directory(str(STATIC), "icons/nilometer.svg")

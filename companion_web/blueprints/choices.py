@@ -19,11 +19,11 @@ MOST_PIECES = 60
 
 
 @bp.get("/choices")
-def choices() -> Response:
+def possible_choices() -> Response:
     """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: what a seat may do that no camera
     sees; what it may put down."""
     seat = _own_seat(seated_viewer())
-    found = web().choices.at(web().table.state)
+    found = web.choices.at(web.table.state)
     return jsonify(
         {
             "said": said_acts(found, seat),
@@ -33,16 +33,16 @@ def choices() -> Response:
 
 
 @bp.get("/may")
-def may() -> Response:
+def legal_places() -> Response:
     """`{"sites": [id]}`: where a seat may put a piece."""
     seat, kind = _own_seat(seated_viewer()), request.args.get("piece", "")
-    return jsonify({"sites": places_of(web().choices.at(web().table.state), seat, kind)})
+    return jsonify({"sites": places_of(web.choices.at(web.table.state), seat, kind)})
 
 
 @bp.get("/why")
-def why() -> Response:
+def reasons_why_not() -> Response:
     """`{"violations": [{"rule", "text": T}]}`: why a seat may not put a piece there."""
-    seat, kind, table = _own_seat(seated_viewer()), request.args.get("piece", ""), web().table
+    seat, kind, table = _own_seat(seated_viewer()), request.args.get("piece", ""), web.table
     if kind not in table.plan.counts:
         raise Problem(400, "there is no such piece")
     return jsonify(
@@ -55,13 +55,13 @@ def why() -> Response:
 
 
 @bp.get("/place/<site>")
-def place(site: str) -> Response:
+def place_contents(site: str) -> Response:
     """`{"contents": [kind], "may": [[kind]], "picture": bool}`"""
     seated_viewer()
-    table = web().table
+    table = web.table
     _site(table, site)
     found = may_lie(
-        table.state, web().choices.at(table.state), site, table.guesses(site), table.plan.counts
+        table.state, web.choices.at(table.state), site, table.guesses(site), table.plan.counts
     )
     return jsonify(
         {
@@ -75,15 +75,15 @@ def place(site: str) -> Response:
 @bp.get("/place/<site>/picture.jpg")
 def place_picture(site: str) -> Response:
     seated_viewer()
-    table = web().table
+    table = web.table
     return _picture(table.sight.place(_site(table, site)) if table.sight is not None else None)
 
 
 @bp.post("/place")
-def correct() -> Response:
+def correct_place() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to
     it is done; else 409."""
-    who, table, site = seated_viewer(), web().table, _site(web().table, text_in("site"))
+    who, table, site = seated_viewer(), web.table, _site(web.table, text_in("site"))
     contents = (request.get_json(silent=True) or {}).get("contents")
     if (
         not isinstance(contents, list)
@@ -100,10 +100,10 @@ def correct() -> Response:
 
 
 @bp.get("/host/live.jpg")
-def live() -> Response:
+def live_picture() -> Response:
     """What the camera sees now."""
     require_host()
-    sight = web().table.sight
+    sight = web.table.sight
     return _picture(sight.now() if sight is not None else None)
 
 
@@ -115,7 +115,7 @@ def _picture(data: bytes | None) -> Response:
 
 def _own_seat(who: Viewer) -> str:
     seat = request.args.get("seat", "")
-    if seat not in web().seats or (seat not in who.seats and not who.host):
+    if seat not in web.seats or (seat not in who.seats and not who.host):
         raise Problem(403, "this seat is not yours")
     return seat
 

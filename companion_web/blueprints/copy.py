@@ -30,11 +30,11 @@ _opening = threading.Lock()
 
 
 @bp.get("/api/host/copy")
-def state() -> Response:
+def copy_state() -> Response:
     """{"folder", "report": whether there is one, "learnt": whether something learnt at the table
     can be undone, "photo": the photo on which its plan can be corrected}; {} without a copy"""
     require_host()
-    folder = web().settings.copy
+    folder = web.settings.copy
     if folder is None:
         return jsonify({})
     folder = Path(folder)
@@ -49,7 +49,7 @@ def state() -> Response:
 
 
 @bp.get("/report")
-def report() -> Response:
+def calibration_report() -> Response:
     """The calibration's report. It stands for itself: no script, no other file, only its own
     pictures and its own style."""
     try:
@@ -74,7 +74,9 @@ def in_language(report: str, language: str) -> str:
 
     def said(found: re.Match[str]) -> str:
         try:
-            return html.escape(catalogue.told(language, json.loads(html.unescape(found[1]))))
+            return html.escape(
+                catalogue.translated_sentence(language, json.loads(html.unescape(found[1])))
+            )
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             return found[2]
 
@@ -83,7 +85,7 @@ def in_language(report: str, language: str) -> str:
 
 
 @bp.post("/api/host/unlearn")
-def unlearn() -> Response:
+def undo_learning() -> Response:
     """The model before the last learning at the table again; it is read with from the table's next
     start on."""
     folder = _folder()
@@ -95,19 +97,19 @@ def unlearn() -> Response:
         raise Problem(
             507, "{file} cannot be written: {reason}", file="model.npz", reason=e.strerror or ""
         ) from None
-    return state()
+    return copy_state()
 
 
 @bp.get("/trace")
-def trace() -> Any:
-    if not web().is_set_up:
-        return trace_page(desk(), back="/setup")
-    return trace_page(desk(), back="/join", note=desk().out.parent.name)
+def tracing_page() -> Any:
+    if not web.is_set_up:
+        return trace_page(tracing_desk(), back="/setup")
+    return trace_page(tracing_desk(), back="/join", note=tracing_desk().out.parent.name)
 
 
-def desk() -> Desk:
+def tracing_desk() -> Desk:
     """The copy's plan on a photo of its empty board."""
-    folder, shared = _folder(), web()
+    folder, shared = _folder(), web
     with _opening:
         name = _empty_photo(folder)
         if name is None:
@@ -127,7 +129,7 @@ def _plan(folder: Path) -> dict[str, Any]:
     if own.is_file():
         return tomllib.loads(own.read_text(encoding="utf-8"))
     return tomllib.loads(
-        resources.files(f"engine.{web().snapshot['game']}")
+        resources.files(f"engine.{web.snapshot['game']}")
         .joinpath("plan.toml")
         .read_text(encoding="utf-8")
     )
@@ -151,20 +153,20 @@ def _empty_photo(folder: Path) -> str | None:
 def _folder() -> Path:
     """Where the copy is that is played with, or that is being made."""
     require_host()
-    if not web().is_set_up and (session := web().setup.session) is not None:
+    if not web.is_set_up and (session := web.setup.session) is not None:
         return session.folder
-    folder = web().settings.copy
+    folder = web.settings.copy
     if folder is None:
         raise Problem(404, "this table knows no copy")
     return Path(folder)
 
 
 def _saved() -> None:
-    if not web().is_set_up:
+    if not web.is_set_up:
         try:
-            web().setup.plan_drawn()
+            web.setup.plan_drawn()
         except NotSo as e:
             raise Problem(409, e.text.template, **e.text.args) from None
 
 
-bp.register_blueprint(trace_blueprint(desk, _saved))
+bp.register_blueprint(trace_blueprint(tracing_desk, _saved))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify
 
 from companion.table.journal import Line
-from companion_web.context import viewer, web
+from companion_web.context import current_viewer, web
 from companion_web.errors import Problem
 from companion_web.redaction import redacted_snapshot
 
@@ -14,14 +14,14 @@ bp = Blueprint("moves", __name__, url_prefix="/api/moves")
 
 
 @bp.get("/<int:event>")
-def move(event: int) -> Response:
+def move_details(event: int) -> Response:
     """The layouts before and after, and which camera pictures there are of them."""
     before, after = _lines(event)
-    kept = [w for w in ("before", "after") if web().table.journal.picture(event, w) is not None]
+    kept = [w for w in ("before", "after") if web.table.journal.picture(event, w) is not None]
     one = {
         "moves": [{"scores": after.state.scores()}],
-        "settings": web().snapshot.get("settings"),
-        "outcome": web().snapshot.get("outcome"),
+        "settings": web.snapshot.get("settings"),
+        "outcome": web.snapshot.get("outcome"),
     }
     return jsonify(
         {
@@ -30,14 +30,14 @@ def move(event: int) -> Response:
             "before": _layout(before),
             "after": _layout(after),
             "pictures": kept,
-            "scores": redacted_snapshot(one, viewer())["moves"][0]["scores"],
+            "scores": redacted_snapshot(one, current_viewer())["moves"][0]["scores"],
         }
     )
 
 
 @bp.get("/<int:event>/<any(before, after):which>.jpg")
-def picture(event: int, which: str) -> Response:
-    data = web().table.journal.picture(event, which)
+def move_picture(event: int, which: str) -> Response:
+    data = web.table.journal.picture(event, which)
     if data is None:
         raise Problem(404, "there is no picture of that")
     return Response(
@@ -46,7 +46,7 @@ def picture(event: int, which: str) -> Response:
 
 
 def _lines(event: int) -> tuple[Line, Line]:
-    lines = web().table.lines
+    lines = web.table.lines
     for before, after in zip(lines, lines[1:]):
         if after.event == event:
             return before, after

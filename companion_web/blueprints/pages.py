@@ -14,21 +14,21 @@ bp = Blueprint("pages", __name__)
 
 
 @bp.get("/")
-def index() -> ResponseReturnValue:
+def board_page() -> ResponseReturnValue:
     # Where no game stands yet there is nothing to look at: the first thing is to set the table up.
-    return page_shell("page") if web().seats else redirect("/setup")
+    return page_shell("page") if web.seats else redirect("/setup")
 
 
 @bp.get("/tv")
-def television() -> ResponseReturnValue:
-    return page_shell("tv") if web().seats else redirect("/setup")
+def television_page() -> ResponseReturnValue:
+    return page_shell("tv") if web.seats else redirect("/setup")
 
 
 @bp.get("/manifest.webmanifest")
-def manifest() -> Response:
+def web_manifest() -> Response:
     response = jsonify(
         {
-            "name": web().settings.name or "Nilometer",
+            "name": web.settings.name or "Nilometer",
             "short_name": "Nilometer",
             "start_url": "/",
             "scope": "/",
@@ -59,7 +59,7 @@ def manifest() -> Response:
 
 
 @bp.get("/assets.json")
-def assets() -> Response:
+def kept_files() -> Response:
     """What an installed page keeps on the phone: scripts, pictures, languages. Pages carry their
     styles themselves."""
     folders = [(f"/static/{kind}/", STATIC / kind) for kind in ("icons", "js")]
@@ -71,13 +71,13 @@ def assets() -> Response:
     ]
     return jsonify(
         sorted(files)
-        + [f"/locale/{code}.json" for code in catalogue.languages()]
+        + [f"/locale/{code}.json" for code in catalogue.language_names()]
         + ["/manifest.webmanifest"]
     )
 
 
 @bp.get("/worker.js")
-def worker() -> Response:
+def service_worker() -> Response:
     """The service worker must lie at the root to answer for the whole page."""
     response = send_from_directory(str(STATIC), "js/worker.js")
     response.mimetype = "text/javascript"

@@ -18,9 +18,9 @@ from flask import Blueprint, Response, jsonify
 from companion.table.chronicle import game_chronicle
 from companion.table.journal import BadJournal, Journal, Line, fold_events
 from companion_web import catalogue
-from companion_web.context import require_host, viewer, web
+from companion_web.context import current_viewer, require_host, web
 from companion_web.errors import Problem
-from companion_web.http import answer_after, download, json_body, page_shell, result_of, text_in
+from companion_web.http import answer_after, as_download, json_body, page_shell, result_of, text_in
 from companion_web.kept import kept_page
 from engine import BadText
 from engine.layout import same_contents
@@ -33,45 +33,45 @@ _made: dict[tuple[Any, ...], str] = {}  # the page that was asked for last
 
 
 @bp.get("/api/record.play")
-def play() -> Response:
+def game_script() -> Response:
     """The game as a rule script: how it began and every action that stands. Hands may be in it, so
     only when it is over."""
     _over_or_host()
-    lines = web().table.lines
+    lines = web.table.lines
     script = (
         lines[0].state.to_text().rstrip()
         + "\n"
         + "".join(f"{line.action}\n" for line in lines[1:] if line.action)
     )
-    return download(Response(script, mimetype="text/plain; charset=utf-8"), "nilometer.play")
+    return as_download(Response(script, mimetype="text/plain; charset=utf-8"), "nilometer.play")
 
 
 @bp.get("/api/record.json")
-def record() -> Response:
+def game_record() -> Response:
     """Seats, moves with the points after each, and how it ended."""
     _over_or_host()
     shown = {
-        k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")
+        k: web.snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")
     }
-    return download(
-        jsonify({"table": web().settings.name, **shown, "chronicle": game_chronicle(web().table)}),
+    return as_download(
+        jsonify({"table": web.settings.name, **shown, "chronicle": game_chronicle(web.table)}),
         "nilometer.json",
     )
 
 
 @bp.get("/api/record.html")
-def page() -> Response:
+def game_page() -> Response:
     """The game as one page that opens without the table."""
     _over_or_host()
-    table = web().table
+    table = web.table
     return _page(table.lines, table.settings, table.journal, "nilometer")
 
 
 @bp.get("/games/<name>.html")
 def kept_game(name: str) -> Response:
     """A finished game of this table as one page: `name` is its journal's."""
-    file, folder = f"{name}.journal", web().shelf.folder
-    found = next((g for g in web().shelf.games() if g["file"] == file), None)
+    file, folder = f"{name}.journal", web.shelf.folder
+    found = next((g for g in web.shelf.games() if g["file"] == file), None)
     if found is None or folder is None:
         raise Problem(404, "there is no such game")
     try:
@@ -91,12 +91,12 @@ def _page(
     key = (journal.path, len(lines), lines[-1].event, language, names)
     with _making:
         if key not in _made:
-            drawing = web().drawing.of({"game": lines[-1].state.game})[0]
+            drawing = web.drawing.of({"game": lines[-1].state.game})[0]
             text = kept_page(
                 lines,
                 settings,
                 json.loads(gzip.decompress(drawing)),
-                web().settings.name,
+                web.settings.name,
                 {e.id: e.at for e in journal.events()},
                 lambda event: journal.picture(event, "after"),
                 language,
@@ -104,25 +104,25 @@ def _page(
             _made.clear()
             _made[key] = text
         text = _made[key]
-    return download(Response(text, mimetype="text/html"), f"{name}.html")
+    return as_download(Response(text, mimetype="text/html"), f"{name}.html")
 
 
 @bp.get("/api/record.journal")
-def journal() -> Response:
+def journal_file() -> Response:
     """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table
     goes on with it."""
     _over_or_host(points=False)
-    return download(
-        Response(result_of(web().table.journal.whole), mimetype="application/vnd.sqlite3"),
+    return as_download(
+        Response(result_of(web.table.journal.whole), mimetype="application/vnd.sqlite3"),
         "nilometer.journal",
     )
 
 
 @bp.get("/api/chronicle")
-def told() -> Response:
+def game_statistics() -> Response:
     """How long it took, the greatest gains, the longest wars."""
     _over_or_host()
-    return jsonify(game_chronicle(web().table))
+    return jsonify(game_chronicle(web.table))
 
 
 @bp.get("/games")
@@ -131,9 +131,9 @@ def games_page() -> Response:
 
 
 @bp.get("/api/games")
-def games() -> Response:
+def finished_games() -> Response:
     """All finished games of this table, and who won how often."""
-    return jsonify(web().shelf.statistics())
+    return jsonify(web.shelf.statistics())
 
 
 @bp.get("/api/games.csv")
@@ -143,7 +143,7 @@ def games_csv() -> Response:
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow(["date", "game", "minutes", "moves", "seat", "player", "score", "won"])
-    for g in web().shelf.statistics()["games"]:
+    for g in web.shelf.statistics()["games"]:
         day = datetime.fromtimestamp(g["ended"], UTC).date().isoformat()
         for seat in g["seats"]:
             name = g["names"].get(seat["id"], "")
@@ -169,13 +169,13 @@ def games_csv() -> Response:
 
 
 @bp.post("/api/host/edit")
-def edit() -> Response:
+def edit_place() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it,
     the journal keeps both."""
     require_host()
     site = text_in("site")
     contents = json_body().get("contents")
-    table = web().table
+    table = web.table
     if site not in table.plan.sites:
         raise Problem(400, "there is no place called {site}", site=site[:40])
     if (
@@ -201,15 +201,15 @@ def edit() -> Response:
 def go_on() -> Response:
     """After a pause: the board counts as it lies."""
     require_host()
-    return answer_after(lambda: web().table.go_on(by="host"))
+    return answer_after(lambda: web.table.go_on(by="host"))
 
 
 def _over_or_host(points: bool = True) -> None:
     """points: whether they are told, which the host too does not see while they are hidden"""
-    if not web().seats:
+    if not web.seats:
         raise Problem(404, "no game stands here yet")
-    hidden = points and (web().snapshot.get("settings") or {}).get("hidden_scores")
-    if hidden and not web().snapshot.get("outcome"):
+    hidden = points and (web.snapshot.get("settings") or {}).get("hidden_scores")
+    if hidden and not web.snapshot.get("outcome"):
         raise Problem(403, "scores stay hidden till the end")
-    if not web().snapshot.get("outcome") and not viewer().host:
+    if not web.snapshot.get("outcome") and not current_viewer().host:
         raise Problem(403, "the record is open when the game is over")

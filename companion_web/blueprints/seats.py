@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, request
 
-from companion_web.context import COOKIE, token, viewer, web
+from companion_web.context import COOKIE, current_viewer, request_token, web
 from companion_web.errors import Problem
 from companion_web.http import (
     answer_after,
@@ -19,23 +19,23 @@ from companion_web.limits import Tries
 from companion_web.quiet import strangers
 
 bp = Blueprint("seats", __name__)
-LONGEST_seats = 24
+LONGEST_NAME = 24
 
 
 @bp.get("/join")
-def page() -> Response:
+def seats_page() -> Response:
     return page_shell("join")
 
 
 @bp.get("/look.svg")
 def look_code() -> Response:
     """Everybody may look, so everybody may see this one."""
-    return qr_code(web().look_link(request.host_url))
+    return qr_code(web.look_link(request.host_url))
 
 
 @bp.post("/api/join")
-def join() -> Response:
-    shared, seat = web(), text_in("seat")
+def join_table() -> Response:
+    shared, seat = web, text_in("seat")
     _tried(
         shared.code_tries,
         shared.access.is_code(text_in("code")),
@@ -49,8 +49,8 @@ def join() -> Response:
 
 
 @bp.post("/api/host")
-def host() -> Response:
-    shared = web()
+def become_host() -> Response:
+    shared = web
     right = shared.access.is_pin(text_in("pin"))
     _tried(
         shared.pin_tries,
@@ -58,30 +58,30 @@ def host() -> Response:
         Problem(403, "this is not the PIN"),
         shared.access.is_trusted(_address()),
     )
-    return answer_with_token(shared.access.make_host(token(), _address()))
+    return answer_with_token(shared.access.make_host(request_token(), _address()))
 
 
 @bp.post("/api/leave")
-def leave() -> Response:
-    result_of(lambda: web().access.leave(token()))
-    web().feed.touch()
+def leave_seats() -> Response:
+    result_of(lambda: web.access.leave(request_token()))
+    web.feed.touch()
     response = jsonify({"you": {"host": False, "seats": []}})
     response.delete_cookie(COOKIE, samesite="Strict", httponly=True)
     return response
 
 
 @bp.post("/api/name")
-def name() -> Response:
+def name_player() -> Response:
     """`{"seat": "bull", "name": "Anna"}`: who sits there, for the page and for the table's
     statistics; "" forgets it."""
-    who, seat, said = viewer(), text_in("seat"), " ".join(text_in("name").split())
-    if not who.host and seat not in who.seats or seat not in web().seats:
+    who, seat, said = current_viewer(), text_in("seat"), " ".join(text_in("name").split())
+    if not who.host and seat not in who.seats or seat not in web.seats:
         raise Problem(403, "this seat is not yours")
-    if len(said) > LONGEST_seats or not said.isprintable():
-        raise Problem(400, "a name has at most {n} letters", n=LONGEST_seats)
-    names = {**web().table.settings.get("names", {}), seat: said}
+    if len(said) > LONGEST_NAME or not said.isprintable():
+        raise Problem(400, "a name has at most {n} letters", n=LONGEST_NAME)
+    names = {**web.table.settings.get("names", {}), seat: said}
     return answer_after(
-        lambda: web().table.set(
+        lambda: web.table.set(
             by="host" if who.host else seat, names={s: n for s, n in names.items() if n}
         )
     )

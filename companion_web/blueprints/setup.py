@@ -10,7 +10,7 @@ import numpy as np
 from flask import Blueprint, Response, jsonify, request
 
 from companion.setup.setup import NotSo, Setup
-from companion_web.context import require_host, viewer, web
+from companion_web.context import current_viewer, require_host, web
 from companion_web.errors import Problem
 from companion_web.http import number_in, page_shell, text_in
 
@@ -19,33 +19,33 @@ LONGEST = 1280  # of the live picture, pixels; corners are told in the picture's
 
 
 @bp.get("/setup")
-def page() -> Response:
-    _ = web().setup  # else there is nothing to set up
+def setup_page() -> Response:
+    _ = web.setup  # else there is nothing to set up
     return page_shell("setup")
 
 
 @bp.get("/api/setup")
-def said() -> Response:
-    setup, host = web().setup, viewer().host
+def setup_state() -> Response:
+    setup, host = web.setup, current_viewer().host
     return jsonify({**(setup.said() if host else {}), "you": {"host": host}})
 
 
 @bp.get("/api/setup/live.jpg")
-def live() -> Response:
-    image = _now(_hosts().look)
+def live_picture() -> Response:
+    image = _setup_result(_hosts_setup().look)
     height, width = image.shape[:2]
     scale = min(1.0, LONGEST / max(width, height))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return _jpeg(small, {"X-Size": f"{width} {height}"})
+    return _jpeg_answer(small, {"X-Size": f"{width} {height}"})
 
 
 @bp.get("/api/setup/board.jpg")
 def board_from_above() -> Response:
     """The empty board as the first photo shows it, for the picture of what to lay where"""
-    return _jpeg(_now(_hosts().bare_board), {"Cache-Control": "no-store"})
+    return _jpeg_answer(_setup_result(_hosts_setup().bare_board), {"Cache-Control": "no-store"})
 
 
-def _jpeg(image: np.ndarray, headers: dict[str, str]) -> Response:
+def _jpeg_answer(image: np.ndarray, headers: dict[str, str]) -> Response:
     good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
     if not good:
         raise Problem(503, "the camera gives no picture: {why}", why="JPEG")
@@ -53,8 +53,8 @@ def _jpeg(image: np.ndarray, headers: dict[str, str]) -> Response:
 
 
 @bp.post("/api/setup/game")
-def game() -> Response:
-    setup = _hosts()
+def choose_game() -> Response:
+    setup = _hosts_setup()
     data = request.get_json(silent=True) or {}
     seats, options = data.get("seats"), data.get("options")
     if (
@@ -64,101 +64,101 @@ def game() -> Response:
         or not all(isinstance(v, str) for v in options.values())
     ):
         raise Problem(400, "send a JSON object")
-    return _told(lambda: setup.choose(text_in("game"), seats, options))
+    return _state_after(lambda: setup.choose(text_in("game"), seats, options))
 
 
 @bp.post("/api/setup/board")
-def board() -> Response:
+def choose_board() -> Response:
     """`{"board": "scrabble"}`: a folder with the plan of a board without rules"""
-    setup = _hosts()
-    return _told(lambda: setup.choose_board(text_in("board")))
+    setup = _hosts_setup()
+    return _state_after(lambda: setup.choose_board(text_in("board")))
 
 
 @bp.post("/api/setup/camera")
-def camera() -> Response:
+def choose_camera() -> Response:
     """`{"camera": 1}`: which of `cameras`"""
-    setup = _hosts()
-    return _told(lambda: setup.see_with(number_in("camera")))
+    setup = _hosts_setup()
+    return _state_after(lambda: setup.see_with(number_in("camera")))
 
 
 @bp.post("/api/setup/focus")
-def focus() -> Response:
+def focus_again() -> Response:
     """The lens finds its focus again: takes seconds"""
-    return _told(_hosts().focus_again)
+    return _state_after(_hosts_setup().focus_again)
 
 
 @bp.get("/api/setup/focus/<when>.jpg")
-def sharper(when: str) -> Response:
+def focus_picture(when: str) -> Response:
     """The middle of the picture "before" or "after" the lens found its focus again"""
-    shown = dict(zip(("before", "after"), _hosts().sharper))
+    shown = dict(zip(("before", "after"), _hosts_setup().sharper))
     if when not in shown:
         raise Problem(404, "there is no such picture")
-    return _jpeg(shown[when][0], {"Cache-Control": "no-store"})
+    return _jpeg_answer(shown[when][0], {"Cache-Control": "no-store"})
 
 
 @bp.post("/api/setup/use")
-def use() -> Response:
-    setup = _hosts()
-    return _told(lambda: setup.use(text_in("copy")))
+def use_copy() -> Response:
+    setup = _hosts_setup()
+    return _state_after(lambda: setup.use(text_in("copy")))
 
 
 @bp.post("/api/setup/go-on")
 def go_on() -> Response:
     """`{"copy": "kitchen"}`: one of `begun`"""
-    setup = _hosts()
-    return _told(lambda: setup.go_on(text_in("copy")))
+    setup = _hosts_setup()
+    return _state_after(lambda: setup.go_on(text_in("copy")))
 
 
 @bp.post("/api/setup/copy")
-def copy() -> Response:
-    setup = _hosts()
-    return _told(lambda: setup.begin(text_in("name"), bool(number_in("markers"))))
+def begin_copy() -> Response:
+    setup = _hosts_setup()
+    return _state_after(lambda: setup.begin(text_in("name"), bool(number_in("markers"))))
 
 
 @bp.post("/api/setup/take")
-def take() -> Response:
+def take_photo() -> Response:
     """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width
     and height."""
-    setup = _hosts()
+    setup = _hosts_setup()
     corners = (request.get_json(silent=True) or {}).get("corners")
     if corners is not None:
-        height, width = _now(setup.look).shape[:2]
+        height, width = _setup_result(setup.look).shape[:2]
         try:
             corners = [[float(x) * width, float(y) * height] for x, y in corners]
         except (TypeError, ValueError):
             raise Problem(400, "send a JSON object") from None
-    return _told(lambda: setup.take(number_in("photo"), corners))
+    return _state_after(lambda: setup.take(number_in("photo"), corners))
 
 
 @bp.post("/api/setup/more")
-def more() -> Response:
-    return _told(_hosts().more)
+def add_photo() -> Response:
+    return _state_after(_hosts_setup().more)
 
 
 @bp.post("/api/setup/learn")
-def learn() -> Response:
-    return _told(_hosts().learn)
+def start_learning() -> Response:
+    return _state_after(_hosts_setup().learn)
 
 
 @bp.post("/api/setup/go")
-def go() -> Response:
-    return _told(_hosts().go)
+def start_game() -> Response:
+    return _state_after(_hosts_setup().go)
 
 
-def _hosts() -> Setup:
-    setup = web().setup
+def _hosts_setup() -> Setup:
+    setup = web.setup
     require_host()
     return setup
 
 
-def _now(doing: Callable[[], Any]) -> Any:
+def _setup_result(doing: Callable[[], Any]) -> Any:
     try:
         return doing()
     except NotSo as e:
         raise Problem(409, e.text.template, **e.text.args) from None
 
 
-def _told(doing: Callable[[], Any]) -> Response:
-    _now(doing)
-    web().feed.refresh()
-    return said()
+def _state_after(doing: Callable[[], Any]) -> Response:
+    _setup_result(doing)
+    web.feed.refresh()
+    return setup_state()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, request
 
 from companion_web.access import Access, Viewer
-from companion_web.context import token, viewer, web
+from companion_web.context import current_viewer, request_token, web_of
 from companion_web.errors import Problem
 from companion_web.feed import Feed
 
@@ -18,10 +18,10 @@ LOOK_EVERY = 1.0  # seconds between looks whether the phone is still there
 
 
 @bp.get("/api/stream")
-def stream() -> Response:
-    shared = web()
+def change_stream() -> Response:
+    shared = web_of(current_app)
     address = request.remote_addr or ""
-    place = shared.streams.enter(address, viewer().seated)
+    place = shared.streams.enter(address, current_viewer().seated)
     if place is None:
         raise Problem(
             503,
@@ -29,10 +29,10 @@ def stream() -> Response:
             retry_after=RETRY_AFTER,
         )
     hung_up = request.environ.get("waitress.client_disconnected", lambda: False)
-    body = events(
+    body = stream_events(
         shared.feed,
         shared.access,
-        token(),
+        request_token(),
         lambda: place.lost or hung_up(),
         shared.settings.heartbeat,
     )
@@ -41,7 +41,7 @@ def stream() -> Response:
     return response
 
 
-def events(
+def stream_events(
     feed: Feed, access: Access, own: str | None, gone: Callable[[], bool], heartbeat: float
 ) -> Iterator[bytes]:
     """Everything now, then what changes, with a heartbeat when nothing does, until the phone is

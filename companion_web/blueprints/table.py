@@ -9,7 +9,7 @@ from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
 import engine
-from companion_web.context import viewer, web
+from companion_web.context import current_viewer, web
 from companion_web.errors import Problem
 from engine.rules import Rule, load_rules, rules_passage
 
@@ -17,15 +17,15 @@ bp = Blueprint("table", __name__, url_prefix="/api")
 
 
 @bp.get("/snapshot")
-def snapshot() -> Response:
-    return Response(web().feed.frame.encoded(viewer()), mimetype="application/json")
+def whole_snapshot() -> Response:
+    return Response(web.feed.frame.encoded(current_viewer()), mimetype="application/json")
 
 
 @bp.get("/plan")
-def plan() -> ResponseReturnValue:
-    if not web().snapshot.get("game"):
+def board_plan() -> ResponseReturnValue:
+    if not web.snapshot.get("game"):
         raise Problem(404, "there is no game called {game}", game="")
-    body, tag = web().drawing.of(web().snapshot)
+    body, tag = web.drawing.of(web.snapshot)
     if "gzip" not in request.accept_encodings:
         return Response(gzip.decompress(body), mimetype="application/json")
     response = Response(
@@ -54,7 +54,7 @@ def one_rule(game: str, number: str) -> Response:
 
 
 def _rules(game: str) -> dict[str, Rule]:
-    if game not in engine.games() and game != web().snapshot.get("game"):
+    if game not in engine.games() and game != web.snapshot.get("game"):
         raise Problem(404, "there is no game called {game}", game=game[:40])
     try:
         return load_rules(game, request.args.get("language", "en"))

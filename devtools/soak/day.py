@@ -118,7 +118,7 @@ class Served:
         page = companion_web.Settings(
             name="Day", pin=PIN, plan=own if own.is_file() else None, copy=specimen.folder
         )
-        self.server = companion_web.serve(
+        self.server = companion_web.serve_app(
             companion_web.create_app(self.table, page), "127.0.0.1", 0
         )
 

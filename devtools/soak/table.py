@@ -131,7 +131,7 @@ class Obedient:
         self.loop = Loop(self.table, self.reading, self.supervisor)  # type: ignore[arg-type]
         real = time.time
         time.time = lambda: real() + self.skew
-        self.server = companion_web.serve(
+        self.server = companion_web.serve_app(
             companion_web.create_app(self.table, companion_web.Settings(pin=PIN)), "127.0.0.1", 0
         )
         if club is not None:

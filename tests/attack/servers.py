@@ -37,7 +37,7 @@ def page() -> Any:
 
 
 def ours(port: int) -> None:
-    companion_web.serve(page(), "127.0.0.1", port).wait()
+    companion_web.serve_app(page(), "127.0.0.1", port).wait()
 
 
 def waitress(port: int) -> None:

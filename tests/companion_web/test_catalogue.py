@@ -76,7 +76,7 @@ def page_templates():
 def room_templates():
     found = page_templates()
     # words that come as data: colours of points, what found the board
-    for word in catalogue.catalogue("en")["texts"]:
+    for word in catalogue.catalogue_of("en")["texts"]:
         found.setdefault(word, Path("companion_web/locale/en.json"))
     games = [path for path in (ROOT / "engine").iterdir() if (path / "plan.toml").is_file()]
     for folder in (ROOT / "companion", ROOT / "companion_web", ROOT / "calibration", *games):
@@ -92,7 +92,7 @@ def places(template):
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_nothing_the_page_says_is_missing(language):
-    texts = catalogue.catalogue(language)["texts"]
+    texts = catalogue.catalogue_of(language)["texts"]
     missing = {
         t: str(w)
         for t, w in room_templates().items()
@@ -106,7 +106,7 @@ COMPLETE = ["de", "fr", "nl"]  # a language somebody adds may fall back to Engli
 
 @pytest.mark.parametrize("language", COMPLETE)
 def test_nothing_the_table_and_the_games_say_is_missing(language):
-    texts = catalogue.catalogue(language)["texts"]
+    texts = catalogue.catalogue_of(language)["texts"]
     missing = {
         t: str(w)
         for t, w in room_templates().items()
@@ -149,14 +149,14 @@ def test_what_a_game_says_while_it_is_played_is_translated(game):
     }
     assert len(templates) > 20
     for language in COMPLETE:
-        assert templates - set(catalogue.catalogue(language)["texts"]) == set()
+        assert templates - set(catalogue.catalogue_of(language)["texts"]) == set()
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_translations_have_the_same_places(language):
     wrong = [
         t
-        for t, said in catalogue.catalogue(language)["texts"].items()
+        for t, said in catalogue.catalogue_of(language)["texts"].items()
         if set(places(said)) - set(places(t))
     ]
     assert wrong == []
@@ -190,7 +190,7 @@ def test_texts_inside_texts_are_translated():
     ],
 )
 def test_the_language_is_what_the_phone_asks_for(wished, accepted, got):
-    assert catalogue.choose(wished, accepted) == got
+    assert catalogue.chosen_language(wished, accepted) == got
 
 
 def test_another_language_is_one_file(monkeypatch, tmp_path):
@@ -200,15 +200,15 @@ def test_another_language_is_one_file(monkeypatch, tmp_path):
         json.dumps({"name": "Esperanto", "texts": {"Moves": "Movoj"}})
     )
     monkeypatch.setattr(catalogue, "_FOLDER", tmp_path)
-    catalogue.languages.cache_clear(), catalogue.catalogue.cache_clear()
+    catalogue.language_names.cache_clear(), catalogue.catalogue_of.cache_clear()
     try:
-        assert catalogue.languages()["eo"] == "Esperanto"
+        assert catalogue.language_names()["eo"] == "Esperanto"
         assert (
-            catalogue.translate("eo", "Moves") == "Movoj"
-            and catalogue.translate("eo", "Players") == "Players"
+            catalogue.translated_text("eo", "Moves") == "Movoj"
+            and catalogue.translated_text("eo", "Players") == "Players"
         )
     finally:
-        catalogue.languages.cache_clear(), catalogue.catalogue.cache_clear()
+        catalogue.language_names.cache_clear(), catalogue.catalogue_of.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -218,10 +218,10 @@ def test_another_language_is_one_file(monkeypatch, tmp_path):
 def test_a_broken_language_file_is_named(monkeypatch, tmp_path, text):
     (tmp_path / "zz.json").write_text(text)
     monkeypatch.setattr(catalogue, "_FOLDER", tmp_path)
-    catalogue.catalogue.cache_clear()
+    catalogue.catalogue_of.cache_clear()
     with pytest.raises(catalogue.BadCatalogue, match=r"zz\.json"):
-        catalogue.catalogue("zz")
-    catalogue.catalogue.cache_clear()
+        catalogue.catalogue_of("zz")
+    catalogue.catalogue_of.cache_clear()
 
 
 def test_the_page_comes_in_the_phones_language(app):

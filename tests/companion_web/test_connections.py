@@ -24,7 +24,7 @@ PLAN = b"GET /api/plan HTTP/1.1\r\nHost: localhost\r\n\r\n"
 def attacked(make_app, table):
     """A server to attack, `opened(address, bytes)` -> socket; all closed with the test."""
     app = make_app(table, read_rate=(1e6, 1e6), heartbeat=0.2)
-    server = companion_web.serve(app, "127.0.0.1", 0)
+    server = companion_web.serve_app(app, "127.0.0.1", 0)
     sockets = []
 
     def opened(address, data=b""):

@@ -37,7 +37,7 @@ def test_two_phones_and_a_television_to_the_end(chromium, tmp_path, game):  # no
         ahead = ahead.apply(ahead.parse(acts[-1]))
     assert ahead.outcome() is not None
     app = companion_web.create_app(table, companion_web.Settings(name="Kitchen"))
-    server, web = companion_web.serve(app, "127.0.0.1", 0), companion_web.web_of(app)
+    server, web = companion_web.serve_app(app, "127.0.0.1", 0), companion_web.web_of(app)
     complaints, contexts = [], []
 
     def opened(path, size, seat=None):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import companion_web
 from companion_web.access import LOOKER, Access, Viewer
-from companion_web.blueprints.stream import events
+from companion_web.blueprints.stream import stream_events
 from companion_web.feed import Feed, Streams
 from companion_web.redaction import snapshot_change
 
@@ -67,7 +67,7 @@ def parse(chunks):
 def test_everything_first_then_what_changes_then_beats(table):
     feed, access = Feed(table, dict), Access("1")
     feed.start()
-    stream = events(feed, access, None, lambda: False, heartbeat=0.15)
+    stream = stream_events(feed, access, None, lambda: False, heartbeat=0.15)
     got = [next(stream), next(stream)]
     table.act("bull: tile red C4", "C4", ["temple"])
     got += [next(stream), next(stream)]
@@ -91,7 +91,7 @@ def test_a_freed_seat_sees_no_more_than_a_looker(table):
     table.settings["hidden_scores"] = True
     feed, access = Feed(table, dict), Access("1")
     token = access.seat("bull")
-    stream = events(feed, access, token, lambda: False, heartbeat=9)
+    stream = stream_events(feed, access, token, lambda: False, heartbeat=9)
     own = parse([next(stream), next(stream)])[0][1]
     assert set(own["scores"]) == {"bull"}
     access.free("bull")
@@ -103,7 +103,7 @@ def test_a_freed_seat_sees_no_more_than_a_looker(table):
 
 def test_a_phone_that_is_gone_ends_its_stream(table):
     feed, here = Feed(table, dict), [True]
-    stream = events(feed, Access("1"), None, lambda: not here[0], heartbeat=0.05)
+    stream = stream_events(feed, Access("1"), None, lambda: not here[0], heartbeat=0.05)
     next(stream), next(stream)
     here[0] = False
     began = time.monotonic()
@@ -142,7 +142,7 @@ def test_a_hundred_phones_are_told_at_once(table):
     ready, done = threading.Barrier(101), []
 
     def follow():
-        stream = events(feed, access, None, lambda: False, heartbeat=60)
+        stream = stream_events(feed, access, None, lambda: False, heartbeat=60)
         next(stream), next(stream)
         ready.wait()
         next(stream)
@@ -207,7 +207,7 @@ def test_making_an_application_starts_no_thread(table):
     before = threading.active_count()
     app = companion_web.create_app(table)
     assert threading.active_count() == before
-    server = companion_web.serve(app, "127.0.0.1", 0)
+    server = companion_web.serve_app(app, "127.0.0.1", 0)
     try:
         table.conclude("busy")
         assert companion_web.web_of(app).feed.wait(1, 5.0) > 1, "who serves follows the table"

@@ -21,7 +21,7 @@ from tests.companion_web.support.browsing import PHONE, chromium, explained, fit
 )
 def test_a_night_on_a_phone(chromium, tmp_path, locale, words):  # noqa: F811
     hall = Hall(Club("localhost"))
-    server = companion_web.serve(create_hall(hall), "127.0.0.1", 0)
+    server = companion_web.serve_app(create_hall(hall), "127.0.0.1", 0)
     seats = [
         {"id": "black", "name": "Black", "person": "Anna"},
         {"id": "white", "name": "White", "person": "Ben"},

@@ -23,7 +23,7 @@ def started(make_app, table):
 
     def start(**settings):
         app = make_app(table, **settings)
-        servers.append(companion_web.serve(app, "127.0.0.1", 0))
+        servers.append(companion_web.serve_app(app, "127.0.0.1", 0))
         return servers[-1], companion_web.web_of(app)
 
     yield start
@@ -165,7 +165,7 @@ def test_who_opens_connections_and_says_nothing_takes_no_more_than_a_share(start
 def test_a_port_that_is_taken_is_said_in_one_line(started, make_app, table):
     server, _ = started()
     with pytest.raises(CannotServe, match=f"127.0.0.1:{server.port}: "):
-        companion_web.serve(make_app(table), "127.0.0.1", server.port)
+        companion_web.serve_app(make_app(table), "127.0.0.1", server.port)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(started, make_app, table):
 )
 def test_an_address_that_cannot_be_is_said_in_one_line(app, host, port):
     with pytest.raises(CannotServe) as fault:
-        companion_web.serve(app, host, port)
+        companion_web.serve_app(app, host, port)
     assert "\n" not in str(fault.value)
 
 
@@ -189,7 +189,7 @@ def test_a_phone_that_left_without_a_word_is_given_up(started):
 
 
 def test_addresses_are_such_that_a_phone_can_open_them(make_app, table):
-    server = companion_web.serve(make_app(table), "0.0.0.0", 0)
+    server = companion_web.serve_app(make_app(table), "0.0.0.0", 0)
     try:
         assert server.url == f"http://localhost:{server.port}/"
         assert server.address.endswith(f":{server.port}/") and "0.0.0.0" not in server.address

@@ -27,7 +27,7 @@ def started(make_app, table, tmp_path):
     def start(**settings):
         context = tls.server_context(tmp_path, {"table.club.example"})
         servers.append(
-            companion_web.serve(
+            companion_web.serve_app(
                 make_app(table, hosts=("table.club.example",), **settings), "127.0.0.1", 0, context
             )
         )
@@ -159,7 +159,7 @@ def test_a_certificate_is_kept_and_renewed_for_new_names(tmp_path):
     assert (tmp_path / "tls.pem").read_bytes() == first
     tls.server_context(tmp_path, {"b.example"})
     assert (tmp_path / "tls.pem").read_bytes() != first and len(
-        tls.fingerprint(tmp_path / "tls.pem")
+        tls.certificate_fingerprint(tmp_path / "tls.pem")
     ) == 95
     (tmp_path / "tls.pem").write_text("rubbish")
     tls.server_context(tmp_path, {"b.example"})

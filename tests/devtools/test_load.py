@@ -10,7 +10,7 @@ from devtools.load import CannotMeasure, main, measure_load
 
 @pytest.fixture
 def server(make_app, table):
-    server = companion_web.serve(
+    server = companion_web.serve_app(
         make_app(table, max_streams=20, reserved_streams=0, write_rate=(1e6, 1e6)), "127.0.0.1", 0
     )
     yield server

@@ -25,7 +25,7 @@ from companion.printing.sheets import (
     print_document,
 )
 from companion.simulate import art_for, plan_of
-from companion_web.catalogue import languages, text_writer
+from companion_web.catalogue import language_names, text_writer
 from engine.text import Text
 from vision.plan import parse_plan
 
@@ -110,7 +110,7 @@ def test_lines_break_at_spaces_only():
 
 
 @pytest.mark.parametrize("paper", sorted(PAPERS))
-@pytest.mark.parametrize("language", list(languages()))
+@pytest.mark.parametrize("language", list(language_names()))
 @pytest.mark.parametrize("game", GAMES)
 def test_every_language_stays_on_its_sheets(game, language, paper):
     _, pdf = sheets(game, paper=PAPERS[paper], words=text_writer(language))
@@ -120,7 +120,7 @@ def test_every_language_stays_on_its_sheets(game, language, paper):
 
 def test_sheets_speak_the_language_asked_for():
     said = {}
-    for language in languages():
+    for language in language_names():
         _, pdf = sheets("nile", words=text_writer(language))
         said[language] = {text for _, _, text, _ in lines_of(pdf) if re.search("[a-z]{3}", text)}
     assert {len(lines) > 20 for lines in said.values()} == {True}

@@ -374,7 +374,7 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
     gets in, nothing in clear."""
     from companion_web import tls
 
-    (tmp_path / "broker.pem").write_bytes(tls.made(["127.0.0.1", "localhost"]))
+    (tmp_path / "broker.pem").write_bytes(tls.made_certificate(["127.0.0.1", "localhost"]))
     passwd = shutil.which("mosquitto_passwd") or shutil.which(
         "mosquitto_passwd", path="/usr/sbin:/usr/local/sbin"
     )

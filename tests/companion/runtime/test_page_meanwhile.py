@@ -22,7 +22,7 @@ def test_pages_are_served_while_photos_are_read(copy):
     specimen = open_copy(copy)
     photos = [load_photo(p) for p in sorted(Path(copy).glob("sampler*.jpg"))[:2]]
     game = engine.game(specimen.game)
-    server = companion_web.serve(
+    server = companion_web.serve_app(
         companion_web.create_app(Table(game.setup(["bull", "lion"]))), "127.0.0.1", 0
     )
     before, ended, read = cv2.getNumThreads(), threading.Event(), []

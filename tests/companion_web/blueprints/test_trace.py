@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from companion_web import serve
+from companion_web import serve_app
 from companion_web.tracing import Desk, create_trace_app
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
@@ -37,7 +37,7 @@ def client(desk):
 
 @pytest.fixture
 def visit(chromium, desk):
-    server, complaints, contexts = serve(create_trace_app(desk), "127.0.0.1", 0), [], []
+    server, complaints, contexts = serve_app(create_trace_app(desk), "127.0.0.1", 0), [], []
 
     def open_page(**options):
         context = chromium.new_context(

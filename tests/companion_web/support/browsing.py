@@ -50,7 +50,7 @@ def chromium():
 
 @pytest.fixture
 def server(app):
-    server = companion_web.serve(app, "127.0.0.1", 0)
+    server = companion_web.serve_app(app, "127.0.0.1", 0)
     yield server
     server.stop()
 

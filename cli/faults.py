@@ -1,4 +1,4 @@
-"""What bad input raises, in any room."""
+"""The exceptions that bad input raises, in any room."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from companion.fault import Fault
 
 
 def input_faults() -> tuple[type[BaseException], ...]:
-    """What bad input raises, in any room: all of them say file and fault in one line."""
+    """The exceptions that bad input raises, in any room; each message names file and fault in one
+    line."""
     from calibration.copy import BadCopy
     from companion.table.journal import BadJournal
     from companion_web.server import CannotServe

@@ -1,4 +1,4 @@
-"""`nilometer run` without a configuration: serves the set-up page until the host has said
+"""`nilometer run` without a configuration: serves the set-up page until the host has answered
 everything."""
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ PATIENCE = 5.0  # seconds to wait for a picture
 
 
 class Sight:
-    """What the camera sees while the table is set up; another camera may take its place at any
-    time."""
+    """What the camera sees while the table is set up; another camera may replace it at any time."""
 
     def __init__(self, camera: Mapping[str, Any], folder: Path) -> None:
         self._folder, self._supervisor, self._said = folder, _start_watching(camera, folder), camera
 
     def use(self, camera: Mapping[str, Any]) -> None:
-        """Raises BadCamera; then the camera before goes on."""
+        """Switches to another camera. Raises BadCamera; then the previous one continues."""
         old, self._supervisor, self._said = (
             self._supervisor,
             _start_watching(camera, self._folder),
@@ -50,7 +49,7 @@ class Sight:
 
     @property
     def focuses(self) -> bool:
-        """Whether the lens finds its focus by itself, and nobody has said where it shall stand"""
+        """Whether the lens finds its focus itself, and nobody has configured one."""
         return self._supervisor.camera.focuses and self._said.get("focus", AUTO) == AUTO
 
     @property
@@ -65,7 +64,7 @@ class Sight:
         return self._supervisor.hangs
 
     def picture(self) -> tuple[np.ndarray | None, str]:
-        """A picture taken after this call; None, and why there is none."""
+        """A picture taken after this call; or None, and why there is none."""
         supervisor = self._supervisor
         frame = supervisor.picture(PATIENCE)
         return (frame.image, "") if frame is not None else (None, supervisor.message)
@@ -81,11 +80,12 @@ def _start_watching(camera: Mapping[str, Any], folder: Path) -> Supervisor:
 def serve_set_up(
     path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret: bool = False
 ) -> bool:
-    """Blocks until the configuration is written to `path`: True; or until somebody ends the
-    program: False.
+    """Blocks until the configuration is written to `path` (True) or somebody ends the program
+    (False).
 
-    camera: None lets the host choose among those that are found. secret: PIN and joining link are
-    not printed (a service has a log). Raises Fault, CannotServe."""
+    camera: None lets the host choose among those found. secret: the PIN and the joining link are
+    not printed (a service has a log). Raises Fault, CannotServe.
+    """
     folder = path.resolve().parent
     try:
         check_writable(folder)

@@ -1,4 +1,4 @@
-"""The language of what is printed for people at the table: one that the page speaks."""
+"""The language of what is printed for people at the table: one of the page's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from companion_web.catalogue import ENGLISH, language_names
 
 
 def machine_language() -> str:
-    """The machine's own, where the page speaks it, else English."""
+    """The machine's own language if the page has it, otherwise English."""
     named = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     short = named.split("_")[0].lower()
     return short if short in language_names() else ENGLISH

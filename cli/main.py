@@ -11,9 +11,9 @@ import click
 
 from cli.faults import input_faults
 
-# For matrices as small as ours more threads are slower, by much where the machine has other work,
-# and what is learnt would depend on how many there are. It counts only before numpy is loaded;
-# processes that calibrating starts inherit it.
+# For matrices as small as these, more threads are slower, much slower on a busy machine, and what
+# is learnt would depend on their number. Must be set before numpy is loaded; processes started by
+# calibration inherit it.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 # name -> (module in cli.commands, one line for the help)

@@ -1,5 +1,5 @@
 """When the table cannot start: a page says why, and offers the host what can be done. Nothing
-damaged is thrown away."""
+damaged is deleted."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from companion_web.server import CannotServe, Server
 from engine.plan import Plan
 from hardware.camera import BadCamera
 
-PORTS = 20  # tried one after the other where the table's own is taken
+PORTS = 20  # tried one after the other if the table's own is taken
 TOLD = "NILOMETER_TOLD"  # to the process that tries again
-AGAIN_S = 60.0  # what may mend itself (a port, a camera) is tried again by itself
+AGAIN_S = 60.0  # what may resolve itself (a port, a camera) is tried again automatically
 
 
 class Rescue:
     """What is wrong, and what can be done. words: the fault in one line. offers: "go-on" (from the
-    last good of `events`; `said` were there once), "anew", "set-up", "again"."""
+    last good one of `events`; there once were `said`), "anew", "set-up", "again"."""
 
     def __init__(self, config: str, fault: Exception) -> None:
 
@@ -68,7 +68,7 @@ class Rescue:
         self.offers = tuple(offers)
 
     def do(self, what: str) -> None:
-        """Raises KeyError for what is not offered, OSError, BadJournal."""
+        """Does one of the offers. Raises KeyError for anything else, OSError, BadJournal."""
         if what not in self.offers:
             raise KeyError(what)
         if what in ("go-on", "anew") and self.journal is not None:
@@ -82,14 +82,14 @@ class Rescue:
 
     @property
     def lines(self) -> str:
-        """What can be read of the game, as JSON Lines"""
+        """Whatever can be read of the game, as JSON Lines."""
         return "".join(
             json.dumps(msgspec.to_builtins(e), ensure_ascii=False) + "\n" for e in self.events
         )
 
     @property
     def damaged(self) -> bytes:
-        """The journal's file as it lies there. Raises OSError."""
+        """The damaged journal file as it is. Raises OSError."""
         return self.journal.read_bytes() if self.journal is not None else b""
 
     def _settings(self) -> Config | None:
@@ -101,8 +101,10 @@ class Rescue:
 
 def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -> bool:
     """Serves the page until the host has done something or it is time to try again (True), or
-    somebody ends the program (False). pin: None where there is no host to be known. secret: PINs
-    are not printed."""
+    somebody ends the program (False).
+
+    pin: None if the host's cannot be known. secret: PINs are not printed.
+    """
     rescue = Rescue(config, fault)
     web, folder = web_part(config), written_path(config).resolve().parent
     server = _serve_rescue(
@@ -116,7 +118,7 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
         folder,
     )
     told = "" if secret or pin is None else f"; the host's PIN: {pin}"
-    if os.environ.get(TOLD) != rescue.words + told:  # what is tried again by itself fills no log
+    if os.environ.get(TOLD) != rescue.words + told:  # automatic retries must not fill the log
         os.environ[TOLD] = rescue.words + told
         click.echo(f"nilometer: {rescue.words}", err=True)
         click.echo(f"The page at {server.address} says so too{told}", err=True)
@@ -132,7 +134,8 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
             and time.monotonic() > until
         ):
             notify.tell_alive()
-        time.sleep(0.3 if rescue.done.is_set() else 0.0)  # whoever tapped gets their answer
+        # the person who tapped still gets an answer
+        time.sleep(0.3 if rescue.done.is_set() else 0.0)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -141,7 +144,7 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
 
 
 def _serve_rescue(app: Flask, web: Web, folder: Path) -> Server:
-    """On the table's own port, else on one of the next; with TLS where that can be. Raises
+    """Serves on the table's own port or one of the next; with TLS if possible. Raises
     CannotServe."""
     tls = None
     with contextlib.suppress(Fault):
@@ -153,13 +156,14 @@ def _serve_rescue(app: Flask, web: Web, folder: Path) -> Server:
 
 
 def _set_up_here(config: str) -> bool:
-    """Whether a page wrote the settings: what the owner wrote by hand is the owner's to mend"""
+    """Whether the settings were written by the page; what an owner wrote by hand is for the owner
+    to fix."""
     return written_path(config) != Path(config) and written_path(config).is_file()
 
 
 def web_part(config: str) -> Web:
-    """What is said about the page, whatever else is wrong; what setting up wrote lies below what
-    the owner says."""
+    """The configuration of the page, whatever else is wrong; what set-up wrote is overridden by
+    what the owner says."""
     said: dict[str, Any] = {}
     for path in dict.fromkeys((written_path(config), Path(config))):
         with contextlib.suppress(OSError, ValueError, TypeError):
@@ -172,5 +176,5 @@ def web_part(config: str) -> Web:
 def _rules_plan(settings: Config) -> Plan | None:
     try:
         return open_copy(settings.path(settings.copy)).rules_plan
-    except Exception:  # what is wrong with the copy is not what was asked about
+    except Exception:  # what is wrong with the copy is a different question
         return None

@@ -1,4 +1,4 @@
-"""The page as commands serve it: its settings for a copy, https, and where people find it."""
+"""The page as commands serve it: its settings for a copy, https, and how people find it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def page_settings(
     state: Path | None = None,
     web: Web | None = None,
 ) -> companion_web.Settings:
-    """The page's settings for a copy: its own plan where it has one."""
+    """The page's settings for a copy, with the copy's own plan if it has one."""
     web = web or Web()
     own = specimen.folder / "plan.toml"
     return companion_web.Settings(
@@ -41,8 +41,8 @@ def page_settings(
 
 
 def https_context(web: Web, folder: Path) -> ssl.SSLContext | None:
-    """What `web` says of https, `folder` keeping the table's own certificate; None: plain http.
-    Raises Fault."""
+    """The TLS context for the https setting of `web`, with the table's own certificate kept in
+    `folder`; None: plain http. Raises Fault."""
     try:
         if web.tls == "auto":
             return tls.server_context(folder, {*web.hosts, lan_address()})
@@ -55,8 +55,8 @@ def https_context(web: Web, folder: Path) -> ssl.SSLContext | None:
 
 
 def print_address(app: Flask, server: Server, title: str, seats: bool = True) -> None:
-    """Where the page is, as words and as a QR code, which also seats people where there are seats
-    yet; the host's PIN."""
+    """Prints where the page is, as words and as a QR code, which also seats people once there are
+    seats; and the host's PIN."""
     web = companion_web.web_of(app)
     click.echo(title)
     click.echo(f"The page:  {web.look_link(server.address)}")

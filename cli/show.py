@@ -1,5 +1,5 @@
-"""A game played in front of the simulated camera: hands do it, the table has to find it. Counts
-what it got wrong."""
+"""A game played in front of the simulated camera: hands play it, and the table has to find out.
+Counts what it got wrong."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from companion.simulate.players import Players, looks_alike, true_answer, wrong_
 from companion.table.table import Gone, Refused, Table
 from engine import Action, BadText, IllegalAction, State
 
-PATIENCE = 12.0  # seconds the table may take to find a doing before it counts as missed ...
-# ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
+PATIENCE = 12.0  # seconds the table may take to find an action before it counts as missed ...
+# ... and this many pictures: a busy machine is slow, but misses nothing
 PICTURES = 30
-MOST = 120.0  # seconds that it may be so slow
+MOST = 120.0  # seconds for which it may be that slow
 
 
 class Summary(msgspec.Struct):
-    """found, missed: doings; caught, overlooked: doings against the rules; alarms: illegal said of
-    a legal board."""
+    """found, missed: actions; caught, overlooked: illegal actions; alarms: a legal board called
+    illegal."""
 
     found: int = 0
     missed: int = 0
@@ -50,9 +50,9 @@ class Summary(msgspec.Struct):
 
 
 class Show:
-    """Lets made-up players play on a director's table and compares what the table concludes.
-    pictures: how many it has taken;
-    keep: a folder for what the camera saw when something was concluded wrongly."""
+    """Lets simulated players play on a director's table and compares what the table concludes.
+    pictures: how many it has taken; keep: a folder for what the camera saw when a conclusion was
+    wrong."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Show:
         self._stop = True
 
     def play(self, moves: int = 0, tell: Callable[[str], object] = lambda line: None) -> Summary:
-        """Plays to the end, or `moves` doings."""
+        """Plays to the end, or until `moves` actions are done."""
         self._tell = tell
         out, start = Summary(), time.monotonic()
         self._wait(lambda: self.table.verdict.verdict == "same", out)
@@ -113,12 +113,11 @@ class Show:
         return out
 
     def _found(self, action: Action, want: State) -> bool:
-        """Whether the table knows what was done; what it asks because no camera can see it (how
-        something was paid) is answered, or said where the true answer is not among those offered.
-        """
+        """Whether the table knows what was done. What it asks because no camera can see it (how
+        something was paid) is answered, or declared if the true answer is not on offer."""
         if self.table.verdict.verdict == UNCLEAR:
             question = self.table.question_id
-            # a later picture may have taken the question back
+            # a later picture may have withdrawn the question
             with suppress(BadText, IllegalAction, Gone, Refused):
                 choice = true_answer(self.table, lambda state: state.key() == want.key())
                 if choice is not None:
@@ -128,8 +127,8 @@ class Show:
         return looks_alike(self.table.state, want) and self.table.verdict.verdict != BUSY
 
     def _noticed(self, site: str) -> bool:
-        """Whether people are told of a wrong doing: by the lamp, by a question about the site, as
-        something that lies there"""
+        """Whether people are told about an illegal action: by the lamp, by a question about the
+        site, or as something that lies there."""
         verdict = self.table.verdict
         told = (
             verdict.verdict != BUSY
@@ -146,7 +145,7 @@ class Show:
         return self.table.state
 
     def _note(self, out: Summary, fault: str) -> None:
-        """Says what was concluded wrongly, and keeps the picture."""
+        """Reports a wrong conclusion, and keeps the picture."""
         out.faults.append(fault)
         if self._keep is not None:
             self._keep.mkdir(parents=True, exist_ok=True)
@@ -156,7 +155,7 @@ class Show:
         self._tell(fault)
 
     def _misbehave(self, out: Summary) -> None:
-        """Somebody does what the rules forbid, sees the lamp, and puts it back."""
+        """Somebody does something illegal, sees the lamp, and puts it back."""
         state = self.table.state
         wrong = wrong_doing(state, self.rng)
         if wrong is None:
@@ -180,10 +179,11 @@ class Show:
         self._wait(lambda: self.table.verdict.verdict not in (ILLEGAL, BUSY), out, expected=True)
 
     def _wait(self, holds: Callable[[], bool], out: Summary, expected: bool = False) -> bool:
-        """Until it holds or patience is over; an `illegal` that nobody earned is a false alarm.
+        """Waits until it holds or patience runs out; an undeserved `illegal` is a false alarm.
 
-        While somebody has broken the camera from the page, nobody loses patience: the table is to
-        go on when it is whole."""
+        While somebody has broken the camera from the page, patience does not run out: the table
+        must continue when it works again.
+        """
         end, enough = time.monotonic() + PATIENCE, self._pictures() + PICTURES
         alarmed = False
         while not self._stop:

@@ -1,7 +1,7 @@
-"""Runs the table: configuration, camera to verdict, journal, commands."""
+"""Runs the table: from camera to verdict and journal, with configuration, set-up and printing."""
 
 import os
 
-# Before numpy comes: its matrix products are small here, and threads that wait for each other make
-# them many times slower on a machine that does anything else.
+# Set before numpy is loaded: the matrix products here are small, and on a busy machine threads that
+# wait for each other make them many times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

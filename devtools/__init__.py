@@ -1,1 +1,2 @@
-"""What measures and tries the whole house: bench, soak run, self-test, the docs' pictures."""
+"""What measures and tests the whole house: bench, soak run, self-test, load, and the docs'
+pictures."""

@@ -1,4 +1,4 @@
-"""The targets of docs/contracts.md, measured here: what each stage of seeing, concluding,
+"""The figures of docs/contracts.md, measured here: how long each stage of reading, reconciling,
 playing and serving takes."""
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from vision.plan import Plan, Site
 from vision.readers.base import SiteReader
 from vision.storage.photo_file import load_photo
 
-MOST = 6  # test photos of a copy that are read
-# How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025):
-# reckoned, see docs/lab/2026-11-23-bench-runs.md
+MOST = 6  # test photos of a copy that are read at most
+# How many times longer their cores take than the development machine's (AMD EPYC, 2025); estimated,
+# see docs/lab/2026-11-23-bench-runs.md
 PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
 
 Layout = dict[str, tuple[str, ...]]
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One measured figure, beside what docs/contracts.md wants of it (None: nothing).
-    cpu: of a time, what the processor had to do with it, ms: on a machine that does other things as
-    well the two differ. waits: for a disk or a clock, not for the processor."""
+    """One measured figure, beside the target of docs/contracts.md (None: there is none). cpu: CPU
+    time in ms behind a measured time; on a busy machine the two differ. waits: for a disk or a
+    clock, not for the processor."""
 
     what: str
     value: float
@@ -63,14 +63,14 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 def cost_of(figure: Figure) -> float:
-    """What the processor had to do with it, ms."""
+    """The CPU time in ms."""
     assert figure.cpu is not None
     return figure.cpu
 
 
 def estimated_on_pi(figure: Figure) -> dict[str, tuple[float, float]]:
-    """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not
-    depend on them"""
+    """What the processors of a Raspberry Pi may make of it, at best and at worst; {} if it does not
+    depend on them."""
     if figure.waits or figure.unit not in ("ms", "actions/s"):
         return {}
     value = figure.value if figure.cpu is None else figure.cpu
@@ -88,9 +88,9 @@ def time_works(
     wanted: float | None = None,
     before: Sequence[Callable[[], object]] = (),
 ) -> Figure:
-    """Medians of the time of `runs` calls, shared by several works; each is called once before,
-    which does not count. before: what is done before each call of each work, and does not count
-    either"""
+    """Medians of the times of `runs` calls, interleaved between several works; each is called once
+    beforehand, which does not count. before: what is done before each call of each work, which does
+    not count either."""
     works = work if isinstance(work, Sequence) else [work]
     times, spent = [], []
     for one, first in zip(works, before or [lambda: None] * len(works)):
@@ -106,7 +106,8 @@ def time_works(
 
 
 def fresh_ms(game: engine.Game, state: engine.State) -> float:
-    """Legal actions of a state that has not been asked yet, ms: a state remembers its answer"""
+    """The time in ms of the legal actions of a state that has not been asked yet, since a state
+    caches its answer."""
     fresh = game.load(state.to_json())
     start = time.perf_counter()
     fresh.legal_actions()
@@ -115,7 +116,7 @@ def fresh_ms(game: engine.Game, state: engine.State) -> float:
 
 class Scene(msgspec.Struct, frozen=True, eq=False):
     """A picture of the board and what lies on it, as far as that is known; before: the state before
-    the last doing, on a table that plays by the rules."""
+    the last action, if the table plays by the rules."""
 
     picture: np.ndarray
     layout: Layout | None = None
@@ -133,7 +134,7 @@ def photographed_scenes(folder: Path, plan: Plan) -> list[Scene]:
 
 
 def filmed_scenes(specimen: Specimen, shots: int) -> list[Scene]:
-    """A game's beginning in front of the simulated camera"""
+    """The beginning of a game in front of the simulated camera."""
     from companion.simulate.players import Players
 
     game = engine.game(specimen.game)
@@ -156,17 +157,18 @@ def filmed_scenes(specimen: Specimen, shots: int) -> list[Scene]:
 
 
 def read_sites(part: SiteReader, picture: np.ndarray, pose: Pose) -> dict[str, SiteEvidence]:
-    """What one of the eye's readers tells of all its sites."""
+    """What one of the eye's readers says about all its sites."""
     return part.read(Pyramid(picture), pose)
 
 
 def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
-    """Whole and partial readings and their stages, and the floor: a bare warp and difference of the
+    """Whole and partial readings and their stages, and the floor: a mere warp and difference of the
     same pictures.
 
-    They are read as `run` reads a table that has come to rest: the pose before is known and found
-    to hold, and the camera has stood so for a while, so that what goes with the pose alone is at
-    hand."""
+    They are read as `run` reads a table that has come to rest: the previous pose is known and found
+    to hold, and the camera has been in place for a while, so that whatever depends on the pose
+    alone is cached.
+    """
     reader = specimen.reader
     size = (800, round(800 * reader.plan.size[1] / reader.plan.size[0]))
     frame = np.array([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]], np.float32)
@@ -237,7 +239,7 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
         sites: set[str] | None,
         wanted: float | None = None,
     ) -> Figure:
-        """Readings of the scenes right after whole ones of other pictures of the same board"""
+        """Readings of the scenes right after whole readings of other pictures of the same board."""
 
         def before(picture: np.ndarray, pose: Pose, cache: FrameCache) -> None:
             cache.forget()
@@ -273,15 +275,15 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
 def with_others(
     picture: np.ndarray, pose: Pose, other: np.ndarray, there: Pose, sites: Sequence[Site]
 ) -> np.ndarray:
-    """A picture that on some sites shows what another, in which the board lies as `there` says,
-    shows there"""
+    """A picture that on some sites shows what another picture shows there, in which the board lies
+    as `there` says."""
     mask = np.zeros(picture.shape[:2], np.uint8)
     cv2.fillPoly(
         mask, [np.rint(pose.to_px(o)).astype(np.int32) for s in sites for o in s.outlines], 1
     )
     y, x = np.nonzero(mask)
     px = there.to_px(pose.to_mm(np.stack([x, y], -1).astype(float))).astype(np.float32)
-    out, wide = picture.copy(), 1024  # no more rows or columns than OpenCV takes
+    out, wide = picture.copy(), 1024  # no more rows or columns than OpenCV accepts
     px = np.vstack([px, np.zeros((-len(px) % wide, 2), np.float32)]).reshape(-1, wide, 2)
     shown = cv2.remap(  # type: ignore[call-overload]
         other, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
@@ -291,7 +293,7 @@ def with_others(
 
 
 def accuracy_figures(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
-    """How right the reader is on pictures of which it is known what they show"""
+    """How accurate the reader is on pictures whose contents are known."""
     known = [(s.picture, s.layout) for s in scenes if s.layout is not None]
     sites = [s for s in specimen.reader.plan.site if not s.optional]
     wrong = []
@@ -310,8 +312,8 @@ def accuracy_figures(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Fi
 
 
 def reconcile_figures(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
-    """Reconcile, from evidence to verdict; of a copy's photos nobody knows the game, so there
-    boards are taken as read"""
+    """Reconciling, from evidence to verdict. Nobody knows the game in a copy's photos, so there
+    boards are taken as read."""
     reads = {s.id: s.reads for s in specimen.rules_plan.sites.values()}
     game = engine.game(specimen.game)
     played = [s for s in scenes if s.before is not None]
@@ -342,7 +344,7 @@ def reconcile_figures(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[F
 
 
 def as_read(layout: Layout, specimen: Specimen) -> Evidence:
-    """Evidence of a board read without a doubt"""
+    """The evidence of a board read without any doubt."""
     sites = {
         s.id: SiteEvidence(((tuple(layout.get(s.id, ())), 0.0),), FLOOR)
         for s in specimen.reader.plan.site
@@ -351,7 +353,7 @@ def as_read(layout: Layout, specimen: Specimen) -> Evidence:
 
 
 def rules_figures(asked: str) -> Iterator[Figure]:
-    """Legal actions and random play, each game"""
+    """Legal actions and random play, for each game."""
     for name, game in sorted(engine.games().items()):
         rng = random.Random(7)
         seats = [s.id for s in game.seats[: game.players[1]]]
@@ -376,7 +378,7 @@ def rules_figures(asked: str) -> Iterator[Figure]:
 
 
 def journal_figures(name: str, runs: int) -> Iterator[Figure]:
-    """A journalled act"""
+    """One action into the journal."""
     with tempfile.TemporaryDirectory() as folder:
         game = engine.game(name)
         table = Table(
@@ -393,7 +395,8 @@ def journal_figures(name: str, runs: int) -> Iterator[Figure]:
 
 
 def memory_figures(specimen: Specimen) -> Iterator[Figure]:
-    """Of a process that has loaded what `run` has and looked at a picture a few times"""
+    """The memory of a process that has loaded what `run` has and looked at a picture a few
+    times."""
     ended = subprocess.run(
         [sys.executable, "-m", "devtools.bench", str(specimen.folder)],
         capture_output=True,
@@ -406,7 +409,7 @@ def memory_figures(specimen: Specimen) -> Iterator[Figure]:
 
 
 def served_memory(folder: Path) -> float:
-    """Loads and looks as `run` does, in this process -> MB at the most"""
+    """Loads and looks as `run` does, in this process; returns the peak in MB."""
     specimen = open_copy(folder)
     picture = load_photo(next(p for p in sorted(folder.iterdir()) if p.suffix.lower() in PHOTOS))
     game = (
@@ -438,8 +441,8 @@ def served_memory(folder: Path) -> float:
 
 
 def phone_figures(count: int) -> Iterator[Figure]:
-    """A change on all phones, in the same process as the clients (so it shares its core with
-    them)"""
+    """A change on all phones, in the same process as the clients (which therefore share its
+    core)."""
     game = next(iter(engine.games().values()))
     table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]))
     page = companion_web.Settings(

@@ -1,5 +1,5 @@
-"""From the last hand gone till it is known what lies there: what one waits for, and what the
-processor does meanwhile."""
+"""From the last hand leaving until it is known what lies there: the time one waits, and the CPU
+time meanwhile."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from devtools.bench import Figure, Scene, with_others
 
 READY = 20.0  # pictures a second that the camera has ready
 REACHES = 0.8  # seconds that a hand is in view
-RESTS = 4.0  # seconds at rest before: longer than it takes till all has been read
+RESTS = 4.0  # seconds at rest beforehand: longer than it takes to read everything
 
 
 class Stream:
-    """An eye and a camera by the clock of a machine that does nothing else: it goes on as the
+    """An eye and a camera by the clock of a machine that does nothing else: the clock advances as
     pictures come and as the processor works. At an idle table the camera is asked as often as `run`
     does."""
 
@@ -39,8 +39,8 @@ class Stream:
     def known(
         self, shown: Callable[[float], np.ndarray], until: float, gone: float = math.inf
     ) -> float | None:
-        """Shows pictures till then. The time at which it is known what lies on a table that no hand
-        reaches over any more"""
+        """Shows pictures until then. Returns the time at which it is known what lies on a table
+        that no hand reaches over any more."""
         due = self.now
         while (at := math.ceil(max(due, self.now) * READY - 1e-6) / READY) < until:
             picture = cv2.add(shown(at), self.noise[self.taken % len(self.noise)], dtype=cv2.CV_8U)
@@ -56,19 +56,19 @@ class Stream:
 
 
 def constant(picture: np.ndarray) -> Callable[[float], np.ndarray]:
-    """Shows one picture all the time."""
+    """A camera that always shows one picture."""
     return lambda at: picture
 
 
 def reaching(pictures: Sequence[np.ndarray], start: float) -> Callable[[float], np.ndarray]:
-    """Shows an arm that comes and goes from then on, in eight pictures."""
+    """A camera that shows an arm coming and going from `start` on, in eight pictures."""
     return lambda at: pictures[min(int((at - start) / REACHES * 8), 7)]
 
 
 def resting_figures(
     specimen: Specimen, scenes: Sequence[Scene], times: int = 5
 ) -> Iterator[Figure]:
-    """Four sites change under a hand, which goes at any moment between two pictures"""
+    """Four sites change under a hand, which leaves at a random moment between two pictures."""
     plan, rng, took = specimen.reader.plan, np.random.default_rng(1), []
     noise = [rng.normal(0, 1.5, scenes[0].picture.shape).astype(np.int8) for _ in range(5)]
     few = [plan.sites[s] for s in sorted(s.id for s in plan.site)[:4]]
@@ -99,7 +99,7 @@ def resting_figures(
 
 
 def with_arm(picture: np.ndarray, step: int) -> np.ndarray:
-    """With an arm over it"""
+    """The picture with an arm over it."""
     h, w = picture.shape[:2]
     out, hand = (
         picture.copy(),

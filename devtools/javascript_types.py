@@ -15,7 +15,7 @@ from companion_web.snapshot_types import Snapshot
 
 FILE = Path(__file__).parent.parent / "companion_web" / "types" / "snapshot.d.ts"
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", Any: "any"}
-# unions that have a name of their own
+# unions that have their own name
 NAMED = {"Words": snapshot_types.Words, "Score": snapshot_types.Score}
 
 
@@ -31,7 +31,7 @@ def declarations() -> str:
 
 
 def fields_of(cls: type) -> Mapping[str, tuple[Any, bool]]:
-    """name -> (type, whether it may be missing) of a TypedDict"""
+    """name -> (type, whether it may be missing) for each field of a TypedDict."""
     out = {}
     for name, hint in get_type_hints(cls, include_extras=True).items():
         optional = get_origin(hint) is NotRequired

@@ -1,5 +1,5 @@
-"""A load test against a started table: many phones follow, changes are timed till the last phone
-has them.
+"""A load test against a running table: many phones follow, and changes are timed until the last
+phone has them.
 
     python -m devtools.load http://nilometer.local:8080/ --pin 12345678 --phones 100
 
@@ -30,8 +30,8 @@ class CannotMeasure(ValueError):
 
 
 class Figures(msgspec.Struct):
-    """Milliseconds, except the counts. `change`: from the host's tap to the last of all phones;
-    `page`: an ordinary page while they follow; `refused`: what one phone more gets, (status,
+    """Milliseconds, except for the counts. `change`: from the host's tap to the last of all phones.
+    `page`: an ordinary page while they follow. `refused`: what one phone too many gets, (status,
     Retry-After)."""
 
     phones: int
@@ -57,7 +57,8 @@ class Crowd:
             self.unread[s], self.seen[s] = b"", 0
 
     def until(self, serial: int, seconds: float = 10.0) -> int:
-        """Reads until every phone has an event of at least `serial`; how many have."""
+        """Reads until every phone has an event of at least `serial`, or the seconds are over;
+        returns how many have it."""
         end = time.monotonic() + seconds
         while (
             missing := [s for s, seen in self.seen.items() if seen < serial]
@@ -130,8 +131,8 @@ def _log_in(host: str, port: int, pin: str) -> str:
 def _change_setting(
     host: str, port: int, cookie: str, wish: Mapping[str, object]
 ) -> tuple[int, float]:
-    """Changes a setting: the serial of the change, and when it was asked for (not counting refusals
-    of hasty writes)."""
+    """Changes a setting; returns the serial of the change, and when it was requested (not counting
+    refusals of hasty writes)."""
     for _ in range(50):
         began = time.monotonic()
         status, headers, body = _post_form(host, port, "/api/host/settings", wish, cookie)

@@ -1,8 +1,8 @@
-"""The docs' pictures, made by the program itself: `make pictures` (python -m devtools.pictures
-[FOLDER]).
+"""The pictures in the docs, made by the program itself: `make pictures` (python -m
+devtools.pictures [FOLDER]).
 
-Needs playwright and a Chromium, which `make test` sets up. What is seen is read without mistakes,
-so that no model is learnt.
+Needs playwright and a Chromium, which `make test` sets up. What is seen is read without errors, so
+that no model has to be learnt.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DOINGS, SEED = 12, 4
 
 
 def evidence_of(layout: Layout, sites: Any) -> Evidence:
-    """What a reader without fault would say of a layout"""
+    """What a perfect reader would say about a layout."""
     return Evidence(
         {s: SiteEvidence(((tuple(layout.get(s, ())), math.log(0.998)),), FLOOR) for s in sites},
         Registration("markers", 0.3),
@@ -53,7 +53,7 @@ def evidence_of(layout: Layout, sites: Any) -> Evidence:
 
 
 def played_game(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Table, Director]:
-    """A game after so many doings, and the simulated board it lies on"""
+    """A game after this many actions, and the simulated board it lies on."""
     game = engine.game(name)
     table = Table(game.setup([s.id for s in game.seats[: max(3, game.players[0])]]))
     director = Director(
@@ -85,7 +85,7 @@ def small_png(image: np.ndarray) -> bytes:
 def shown_page(
     app: Any, browser: Any, view: dict[str, int], ready: str, host: bool = False
 ) -> Iterator[Any]:
-    """The application's page in a browser, once there is what `ready` selects in it"""
+    """The application's page in a browser, once `ready` selects something in it."""
     server = companion_web.serve_app(app, "127.0.0.1", 0)
     context = browser.new_context(
         viewport=view, locale="en-GB", color_scheme="light", reduced_motion="reduce"

@@ -1,5 +1,5 @@
-"""What only a person with the real table can try: each item says what to do, watches or asks, and
-is written down."""
+"""What only a person at the real table can test: each item says what to do, watches or asks, and is
+recorded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hardware.found import usual_camera
 from hardware.panel import SIGNALS, Panel
 from hardware.supervisor import COVERED, FROZEN, LOST, OK, Supervisor
 
-PATIENCE = 60.0  # seconds somebody gets to do what is asked
+PATIENCE = 60.0  # seconds that somebody gets to do what is asked
 GOOD, BAD, SKIPPED = "good", "bad", "skipped"
 
 
 class Item(msgspec.Struct, frozen=True):
-    """do: what the person does; ask: what they are asked then, "" where the program sees by itself
-    (`wait`)."""
+    """do: what the person does. ask: the question afterwards, "" if the program sees the result
+    itself (`wait`)."""
 
     name: str
     do: str
@@ -34,8 +34,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 def table_items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
-    """All there is to try on this table; lamp, buzzer and buttons only where they are
-    configured."""
+    """Everything to test on this table; lamp, buzzer and buttons only if they are configured."""
 
     def camera(*states: str) -> Callable[[], bool]:
         return lambda: eye.state in states
@@ -102,8 +101,8 @@ def conduct_items(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> int:
-    """Goes through the list, a line of JSON in `record` for each; how many went wrong. ask: answers
-    "y", "n" or "s" (skip)."""
+    """Goes through the list, writing a line of JSON to `record` for each; returns how many failed.
+    ask: returns "y", "n" or "s" (skip)."""
     wrong = 0
     machine = {
         "machine": platform.machine(),

@@ -68,15 +68,15 @@ def _in_folder(name: str) -> Game | None:
 
 @cache
 def games() -> dict[str, Game]:
-    """name -> Game: every folder in here whose package has a GAME."""
+    """name -> Game, for every folder here whose package has a GAME."""
     found = (_in_folder(info.name) for info in pkgutil.iter_modules(__path__) if info.ispkg)
     return {g.name: g for g in found if g is not None}
 
 
 @cache
 def game(name: str) -> Game:
-    """The game of that name; the others are not loaded. Raises UnknownGame, which names those there
-    are."""
+    """The game of that name; the others are not loaded. Raises UnknownGame, which lists the names
+    there are."""
     found = (
         _in_folder(name)
         if name in {info.name for info in pkgutil.iter_modules(__path__) if info.ispkg}
@@ -88,7 +88,7 @@ def game(name: str) -> Game:
         return games()[name]
     except KeyError:
         close = difflib.get_close_matches(name.casefold(), games(), 1, 0.6)
-        hint = f"; {close[0]!r} is meant?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else ""
         raise UnknownGame(
             f"no engine for a game called {name!r}{hint} (there are: {', '.join(sorted(games()))})"
         ) from None

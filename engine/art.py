@@ -7,8 +7,8 @@
                                       # corner; [] without a print
     art.turn("water:12", "R3.1")      # degrees clockwise by which that piece lies on that site
 
-A primitive is a plain dict of JSON types in millimetres (x right, y down), drawn in the list's
-order. There are four:
+A primitive is a plain dict of JSON types in millimetres (x right, y down). Primitives are drawn in
+the order of the list. There are four kinds:
 
     {"p": "polygon", "points": [[x, y], ...], "fill": "#rrggbb" | None, "stroke": "#rrggbb" | None,
      "width": mm}
@@ -16,13 +16,13 @@ order. There are four:
     {"p": "line", "points": [[x, y], ...], "stroke": "#rrggbb", "width": mm}   # round ends, joins
     {"p": "text", "at": [x, y], "text": "12", "size": mm, "turn": degrees, "fill": "#rrggbb"}
 
-A text is centred on `at`; `size` is its height of capitals and figures; bold sans serif.
+A text is centred on `at`; `size` is the height of its capitals and digits; it is bold sans serif.
 
 A tier of a solid: {"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb",
 "top": [primitive, ...]}.
 
 art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), `[[piece]]`,
-`[[board]]`, `[[turn]]`, and `[[lie]]`: what may lie where in made-up layouts, which
+`[[board]]`, `[[turn]]`, and `[[lie]]`: what may lie where in simulated layouts, which
 companion/simulate/samples.py explains.
 
     [[piece]]
@@ -53,8 +53,8 @@ h]` (`round = r`), `ellipse = [rx, ry]`, `polygon = [...]`, `line = [...]`, `arc
 `wave = [length, height, periods]`, `star = [points, outer, inner]`, `text = "..."` with `size`,
 `outline = grow` (the site's own outlines, board only), `row = n` with `step` and `draw`, `ring = n`
 with `r` and `draw`, `use = symbol` (further keys become its {names}), `draw = [...]`. Numbers may
-be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site, board),
-cx and cy where the middle of a site's area lies from the middle of its box, which is (0, 0).
+be expressions such as "w/2-3": w and h are the width and height of what is drawn on (piece, site,
+board), cx and cy the centroid of a site's area relative to the centre of its box, which is (0, 0).
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def parse_art(text: str, name: str = "art.toml") -> Art:
 
 
 def plain_art() -> Art:
-    """Drawings for a plan that has none of its own: letters on coloured discs and squares, outlines
-    for a board."""
+    """Drawings for a plan that has none of its own: letters on coloured discs and squares, and
+    outlines for a board."""
     return Art({"plain": True}, "plain")
 
 
@@ -144,35 +144,35 @@ class Art:
         ]
 
     def with_colours(self, colours: Mapping[str, str]) -> Art:
-        """The same drawings in other colours: another edition's."""
+        """The same drawings in other colours, for another edition."""
         return Art({**self.data, "colours": {**self.colours, **colours}}, self.name)
 
     def with_symbols(self, symbols: Mapping[str, Sequence[Mapping[str, Any]]]) -> Art:
-        """The same drawings with some symbols replaced: another edition's."""
+        """The same drawings with some symbols replaced, for another edition."""
         return Art({**self.data, "symbols": {**self.symbols, **symbols}}, self.name)
 
     def knows(self, kind: str) -> bool:
-        """Whether there is a drawing of its own for a kind."""
+        """Whether a kind has a drawing of its own."""
         return self._find(kind) is not None
 
     def size(self, kind: str) -> Size | None:
-        """mm the kind is drawn for; None where the drawings do not say"""
+        """mm the kind is drawn for; None if the drawings do not say."""
         found = self._find(kind)
         size = found[0].get("size") if found else None
         return tuple(size) if isinstance(size, list) else size
 
     def turns(self, kind: str) -> str:
-        """How people may lay it down: "straight", "quarter" (any of four) or "any"."""
+        """How it may be laid down: "straight", "quarter" (any of four) or "any"."""
         found = self._find(kind)
         return found[0].get("turns", "any") if found else "any"
 
     def back(self, kind: str) -> str | None:
-        """The kind that its other side shows, if it has one."""
+        """The kind shown by its other side, if it has one."""
         found = self._find(kind)
         return _fill_in(found[0]["back"], found[1]) if found and "back" in found[0] else None
 
     def turn(self, kind: str, site: str) -> float:
-        """Degrees clockwise by which a kind lies on a site when it lies as it should."""
+        """Degrees clockwise that a kind is turned on a site when it lies correctly."""
         return sum(
             t.get("degrees", 0)
             for k, s, t in self._turns
@@ -180,8 +180,8 @@ class Art:
         )
 
     def piece(self, kind: str, size: Size | None = None) -> list[Prim]:
-        """The piece from above. size: mm of this copy's piece, else what the drawing is made
-        for."""
+        """The piece from above, as primitives. size: mm of this copy's piece; by default what the
+        drawing is made for."""
         found = self._find(kind)
         if found is None:
             return _lettered(kind, size or 20.0)
@@ -196,7 +196,7 @@ class Art:
     def solid(
         self, kind: str, size: Size | None = None, height: float | None = None
     ) -> list[dict[str, Any]]:
-        """The piece as a body of tiers, lowest first; height: mm of this copy's piece."""
+        """The piece as a body of tiers, lowest first. height: mm of this copy's piece."""
         found = self._find(kind)
         made_for = size or self.size(kind) or 20.0
         if found is None or "tiers" not in found[0]:
@@ -337,7 +337,7 @@ class Art:
         self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
     ) -> list[Prim]:
         if depth > 12:
-            raise BadArt("symbols use each other without end")
+            raise BadArt("symbols use each other endlessly")
         prims = self._plain_shape(spec, names, frame, depth)
         scale = _number(spec.get("scale", 1), names)
         at = [_number(v, names) for v in spec.get("at", (0, 0))]
@@ -458,8 +458,8 @@ class Art:
 
 
 class _Frame:
-    """A rectangle of the board that is drawn on: middle, width and height in mm, and the outlines
-    of its site."""
+    """A rectangle of the board to draw on: centre, width and height in mm, and the outlines of its
+    site."""
 
     def __init__(
         self,
@@ -495,7 +495,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 def _fill_in(text: str, names: Mapping[str, Any]) -> str:
     def name(m: re.Match[str]) -> str:
         if m[1] not in names:
-            raise BadArt(f"nothing is called {m[1]!r} in {text!r}")
+            raise BadArt(f"{text!r} names {m[1]!r}, which is not known")
         return str(names[m[1]])
 
     return re.sub(r"\{(\w+)\}", name, text)
@@ -510,7 +510,7 @@ _OPERATORS = {
 
 
 def _number(value: Any, names: Mapping[str, Any]) -> float:
-    """A number, or a sum in text such as "w/2-3" over the names."""
+    """A number, or an arithmetic expression in text such as "w/2-3" over the names."""
     if not isinstance(value, str):
         return float(value)
 
@@ -523,7 +523,7 @@ def _number(value: Any, names: Mapping[str, Any]) -> float:
             return -work(node.operand)
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](work(node.left), work(node.right))
-        raise BadArt(f"{value!r} is no sum of {', '.join(sorted(names))}")
+        raise BadArt(f"{value!r} is not an expression in {', '.join(sorted(names))}")
 
     return work(ast.parse(value, mode="eval").body)
 
@@ -562,8 +562,8 @@ _NAMED = {
 
 
 def _lettered(kind: str, size: Size) -> list[Prim]:
-    """A kind without a drawing: on the colour that its name tells, else on one that its first word
-    stands for, the first letters of its last word, in which kinds of one colour differ."""
+    """A kind without a drawing: on the colour that its name mentions, or else one derived from its
+    first word, the first letters of its last word that is not a colour."""
     words = [w for w in re.split(r"[\s:/_\-]+", kind) if w] or [kind]
     ground = next((_NAMED[w.lower()] for w in words if w.lower() in _NAMED), None)
     rest = [w for w in words if w.lower() not in _NAMED] or words

@@ -1,8 +1,8 @@
-"""The one shape of all games: State, Action, Violation, Step, Proposal, and the Game that registers
-itself.
+"""The interface that all games share: State, Action, Violation, Step, Proposal, and the Game that
+registers itself.
 
-A State is a value: nothing changes it, `apply` returns the next one. Undo is keeping the one
-before.
+A State is a value: nothing changes it, and `apply` returns the next one. To undo, keep the previous
+one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.tracing import Form, PlanFault
 
 
 class BadText(ValueError):
-    """Text that is no action, set-up line or expectation of this game; the message says what is
+    """Text that is not an action, set-up line or expectation of this game; the message says what is
     wrong."""
 
 
@@ -41,7 +41,8 @@ class IllegalAction(ValueError):
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """One doing. Each game has its own subclasses, whose `syntax` says how they are written."""
+    """Something a seat does. Each game has its own subclasses, whose `syntax` says how they are
+    written."""
 
     seat: str
 
@@ -52,13 +53,13 @@ class Action(msgspec.Struct, frozen=True, gc=False):
         return self.syntax.write(self)
 
     def without(self, part: Action) -> tuple[Action, ...] | None:
-        """What is left of this doing when that part of it was not done; None: that is no part of
+        """What is left of this action if that part of it was not done; None if it is not a part of
         it."""
         return () if part == self else None
 
     def asks(self) -> str | None:
-        """The seat that has to agree before it is done (the other side of a trade); None: nobody
-        else."""
+        """The seat that has to agree before it is done (the other side of a trade); None if nobody
+        has to."""
         return None
 
     def __str__(self) -> str:
@@ -66,12 +67,11 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One thing that happens on the board in an action: first the people's own doing (`by_hand`),
-    then what follows.
+    """One thing that happens on the board in an action: first what people do themselves
+    (`by_hand`), then what follows.
 
-    `changes` is site -> contents after this step. `text` is the sentence for the to-do list
-    ("take the green leader of Lion off J5"); steps without changes (points) may have sites () and
-    only text.
+    `changes` is site -> contents after this step. `text` is the sentence for the to-do list ("take
+    the green leader of Lion off J5"). A step that changes no site (points) has only a text.
     """
 
     text: Text
@@ -85,8 +85,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Todo(msgspec.Struct, frozen=True):
-    """Something people still have to do. `sites` are named; `seat` is whom it concerns, None: the
-    table."""
+    """Something people still have to do on the board, and the sites it names. `seat`: who has to do
+    it; None: anyone at the table."""
 
     text: Text
     sites: tuple[str, ...] = ()
@@ -94,17 +94,18 @@ class Todo(msgspec.Struct, frozen=True):
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """A guess by `explain`: a run of actions (legal or not) that could have made the difference.
+    """A guess by `explain`: a run of actions, legal or not, that could have made the difference.
 
-    `changes`: site -> contents as people's hands leave it, before anything that follows by itself.
-    For a run that is legal the state's own steps count and `changes` may be empty. Doings that no
-    action can express (a tile taken off the board) have no actions but `violations`. `cost`: how
-    much less likely than a plain action, in nats. `belated`: the actions were done earlier, unseen:
-    they are to be put in at the latest moment they were legal, and what was done since is done
-    again. `withdrawn`: what was only guessed to have been done, and was not (`Action.without`);
-    what was done since is done again. `uncovered`: each withdrawn action was done under something
-    that hid what it laid, and the action of the same place in `actions` was done instead.
-    `certain`: False where the board cannot tell the actions, only what they came to.
+    `changes`: site -> contents as people's hands leave it, before anything that follows
+    automatically; a legal run may leave it empty, since the state's own steps count. What no action
+    can express (a tile taken off the board) has no actions, only `violations`.
+
+    `cost`: how much less likely this is than a plain action, in nats. `belated`: the actions were
+    done earlier, unseen; they are inserted at the latest moment at which they were legal, and
+    everything since is replayed. `withdrawn`: actions that were only guessed and were in fact not
+    done (see `Action.without`); everything since is replayed. `uncovered`: each withdrawn action
+    laid something that was then hidden, and the action at the same index of `actions` was done
+    instead. `certain`: False if the board cannot tell which actions it was, only their result.
     """
 
     actions: tuple[Action, ...] = ()
@@ -118,7 +119,7 @@ class Proposal(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One answer to a decision: its words, the action's text, and optionally a kind to draw as a
+    """One answer to a decision: its words, the action's text, and optionally a kind to show as a
     picture."""
 
     text: Text
@@ -127,14 +128,14 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Something a seat has to say that the camera cannot see (commit, which war, an event's
-    picture)."""
+    """Something a seat has to say because the camera cannot see it (how many tiles to commit, an
+    event's picture)."""
 
     seat: str
     text: Text
     choices: tuple[Choice, ...] = ()
     sites: tuple[str, ...] = ()
-    # False: a later look at the board will tell, so nobody is asked unless they want to say it
+    # False: a later look at the board will tell, so nobody is asked; people may still say it
     ask: bool = True
 
 
@@ -150,12 +151,12 @@ Difference = Mapping[str, tuple[Contents, Contents]]
 
 
 class State(abc.ABC):
-    """The game as the rules know it. Hashable by content through `key()`."""
+    """The game as the rules know it. Compared and hashed by `key()`."""
 
     game: ClassVar[str]
     seats: tuple[str, ...]
+    plan: Plan  # of the board in play
     # sites whose contents the rules neither know nor need
-    plan: Plan  # of the board that is played on
     unwatched: ClassVar[frozenset[str]] = frozenset()
 
     @property
@@ -171,26 +172,26 @@ class State(abc.ABC):
     @property
     @abc.abstractmethod
     def actors(self) -> tuple[str, ...]:
-        """Who may act now: usually the seat whose turn it is; a defender who commits; a chance seat
-        such as "bag"."""
+        """Who may act now: usually the seat whose turn it is; also a defender who has to commit, or
+        a chance seat such as "bag"."""
 
     @abc.abstractmethod
     def legal_actions(self) -> list[Action]:
-        """Every action `check` finds nothing wrong with (in table mode: that hidden things could
-        allow)."""
+        """Every action that `check` accepts. In table mode: every action that the hidden hands
+        could allow."""
 
     @abc.abstractmethod
     def check(self, action: Action) -> list[Violation]:
-        """Every rule the action breaks, [] when legal."""
+        """Every rule the action breaks; [] if it is legal."""
 
     @abc.abstractmethod
     def apply(self, action: Action) -> Self:
-        """The state after it and all that follows by itself. Raises IllegalAction."""
+        """The state after the action and everything that follows from it. Raises IllegalAction."""
 
     @abc.abstractmethod
     def parse(self, text: str) -> Action:
-        """`"bull: tile red C4"` -> Action. Raises BadText for what is no action at all (legal or
-        not is `check`'s)."""
+        """`"bull: tile red C4"` -> Action. Raises BadText if it is not an action at all; whether it
+        is legal is for `check`."""
 
     @abc.abstractmethod
     def layout(self) -> Layout:
@@ -201,23 +202,24 @@ class State(abc.ABC):
         """seat -> number, or seat -> {colour: number}"""
 
     def standing(self) -> dict[str, int]:
-        """seat -> the one number that decides, as things stand; where that is not the score itself
-        a game says so"""
+        """seat -> the one number that decides the game as things stand; a game overrides this if
+        that is not the score itself."""
         return {s: v if isinstance(v, int) else sum(v.values()) for s, v in self.scores().items()}
 
     @abc.abstractmethod
     def outcome(self) -> Outcome | None:
-        """Who has won and why the game ended; None while it goes on."""
+        """Who has won and why the game ended; None while it is still going on."""
 
     @abc.abstractmethod
     def explain(self, difference: Difference) -> list[Proposal]:
         """A few dozen guesses at what was done, legal or not, likeliest first. A guess need not
-        explain the whole
-        difference: the reconciler goes on from the state after it with what is left."""
+        explain the whole difference: the reconciler continues from the state after it with whatever
+        is left."""
 
     @abc.abstractmethod
     def view(self) -> dict[str, Any]:
-        """Plain data for the page beyond the layout; the form is in docs/reference/engine.md."""
+        """Plain data for the page beyond the layout; docs/reference/engine.md describes its
+        form."""
 
     @abc.abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -225,16 +227,16 @@ class State(abc.ABC):
 
     @abc.abstractmethod
     def to_text(self) -> str:
-        """Set-up lines (docs/contracts.md, Notation; extended where a moment inside an action needs
-        it) that `engine.script` reads back."""
+        """Set-up lines that `engine.script` reads back (docs/contracts.md, Notation; with extra
+        lines for a moment inside an action)."""
 
     def decision(self) -> Decision | None:
-        """What somebody has to say before the game can go on; None when the board alone can
+        """What somebody has to say before the game can continue; None if the board alone can
         tell."""
         return None
 
     def todo(self) -> list[Todo]:
-        """What the last action asks people to do on the board, and the decision that waits."""
+        """What the last action asks people to do on the board, and the decision that is pending."""
         out = [Todo(s.text, s.sites) for s in self.steps if not s.by_hand and s.changes]
         d = self.decision()
         if d is not None:
@@ -242,53 +244,53 @@ class State(abc.ABC):
         return out
 
     def promising(self) -> list[Action]:
-        """Legal actions among which a player of some sense chooses, for made-up players; [] where
-        the score is guide enough."""
+        """Legal actions that a sensible player would choose from, for simulated players; [] if the
+        score is guidance enough."""
         return []
 
     def chance(self) -> list[tuple[Action, float]]:
-        """At a chance node (open mode): the outcomes with their probabilities; else []."""
+        """At a chance node (open mode): the outcomes with their probabilities; otherwise []."""
         return []
 
     def skip_chance(self) -> Self:
-        """The state with a waiting chance node left unknown (nobody said what was drawn); self when
-        none waits."""
+        """The state with a pending chance node left unknown (nobody said what was drawn); self if
+        none is pending."""
         return self
 
     def implied(self, action: Action) -> tuple[Action, ...]:
-        """The passes nobody says at a table that make an act declared out of turn a legal one; ()
-        where none do."""
+        """The passes, unspoken at a table, that make an action declared out of turn legal; () if
+        there are none."""
         return ()
 
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
-        """Whether these contents of a site are one to the rules (a game may not care which side is
-        up in a heap)."""
+        """Whether the rules treat these contents of a site as the same (a game may not care which
+        side of a piece is up in a heap)."""
         return same_contents(have, seen, reads)
 
     def unsaid(self) -> Self:
-        """The state with an offer that waits declined, as when people just go on (to build a
-        monument, say); self when none waits. A decision that cannot be left out is no offer."""
+        """The state with a pending offer (to build a monument, say) declined, as when people simply
+        go on; self if none is pending. A decision that cannot be skipped is not an offer."""
         return self
 
     @property
     def readings(self) -> tuple[Self, ...]:
-        """What this state also is if something went without saying: an offer declined, a player
-        with nothing left to do done."""
+        """What else this state may be if something went without saying: an offer declined, or a
+        player finished who had nothing left to do."""
         then = self.unsaid()
         return () if then is self else (then,)
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
-        """A game's own script expectation (`["bag", "14"]`): (holds, what was found); None: not an
-        expectation here."""
+        """A game's own script expectation (`["bag", "14"]`): (whether it holds, what was found);
+        None if this is not an expectation of the game."""
         return None
 
     def key(self) -> bytes:
-        """Canonical bytes of all that matters; equal states have equal keys."""
+        """Canonical bytes of everything that matters; equal states have equal keys."""
         return msgspec.json.encode(self.to_json(), order="deterministic")
 
     def mark(self) -> bytes:
-        """What a journal knows the state by: its key, or less where a game has since learnt to keep
-        more."""
+        """The bytes by which a journal identifies the state: its key, or less if the game's state
+        has gained fields since journals were first written."""
         return self.key()
 
     def __eq__(self, other: object) -> bool:
@@ -299,8 +301,8 @@ class State(abc.ABC):
 
 
 class Option(msgspec.Struct, frozen=True):
-    """A set-up option: the page asks for it, a script sets it with `option NAME VALUE`. First value
-    is the default."""
+    """A set-up option: the page asks for it, a script sets it with `option NAME VALUE`. The first
+    value is the default."""
 
     name: str
     values: tuple[str, ...]
@@ -327,18 +329,18 @@ S = TypeVar("S", bound=State)
 
 
 class Game(abc.ABC, Generic[S]):
-    """A game as the other rooms meet it, with its sort of state. One instance a game, made in
+    """A game as the other rooms see it, generic over its State. One instance per game, created in
     `engine/<name>/__init__.py` as `GAME`."""
 
     name: ClassVar[str]
     title: ClassVar[Text]
-    # all there are, in the order a script without `seats` takes them
+    # all of them, in the order a script without `seats` uses
     seats: ClassVar[tuple[Seat, ...]]
     players: ClassVar[tuple[int, int]]  # fewest, most
     options: ClassVar[tuple[Option, ...]] = ()
-    # kinds no plan has that questions show: the other sides of cards
+    # kinds that questions show but no plan has: the other sides of cards
     faces: ClassVar[tuple[str, ...]] = ()
-    # what an owner may draw on a photo of the board; None: any of the plan's tags
+    # what an owner may draw on a photo of the board; None: any tag of the plan
     form: ClassVar[Form | None] = None
 
     @abc.abstractmethod
@@ -349,9 +351,9 @@ class Game(abc.ABC, Generic[S]):
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
     ) -> S:
-        """The position after the set-up lines of a script (those but `game` and `seats`). No lines:
-        a game's beginning in table mode. Raises BadText, its message beginning with `line N: `
-        where a line is at fault."""
+        """The position after a script's set-up lines (all but `game` and `seats`). Without lines:
+        the game's beginning in table mode. Raises BadText; its message begins with `line N: ` if a
+        line is at fault."""
 
     @abc.abstractmethod
     def new(
@@ -360,36 +362,38 @@ class Game(abc.ABC, Generic[S]):
         options: Mapping[str, str] | None = None,
         plan: Plan | None = None,
     ) -> S:
-        """A game's beginning in open mode (hands and draws known; draws come as chance nodes)."""
+        """The game's beginning in open mode (hands and draws known; draws come as chance nodes)."""
 
     @abc.abstractmethod
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> S:
-        """The state of `State.to_json`. Raises BadText."""
+        """The state that `State.to_json` wrote. Raises BadText."""
 
     @abc.abstractmethod
     def kind_name(self, kind: str) -> Text:
-        """What people call a kind: "the green leader of Lion"."""
+        """What people call a kind, such as "the green leader of Lion"."""
 
     def seat_of(self, kind: str) -> str | None:
-        """The seat whose piece a kind is ("bull" of leader:bull:black); it stays in the box where
-        nobody sits there. None: anybody's."""
+        """The seat that a kind belongs to ("bull" for leader:bull:black); such a piece stays in the
+        box if nobody sits there. None if it belongs to nobody."""
         parts = kind.split(":")
         return next((s.id for s in self.seats if s.id in parts), None)
 
     def chronicle(self, start: S, played: Sequence[tuple[Action, S]]) -> list[dict[str, Any]]:
-        """What is worth telling of a whole game besides the scores, as tables of the form `view`
-        has: the longest wars.
-        played: every action with the state after it."""
+        """What is worth telling about a whole game besides the scores, such as its longest wars:
+        tables of the form that `view` has.
+
+        played: every action with the state after it.
+        """
         return []
 
     def worth(self, score: Any) -> float:
-        """What a seat's score counts at the end, as one number: itself, its "total", or its parts
-        together."""
+        """What a seat's score is worth at the end, as one number: the score itself, its "total", or
+        the sum of its parts."""
         if isinstance(score, dict):
             return score["total"] if "total" in score else sum(score.values())
         return score or 0
 
     def plan_faults(self, plan: Plan) -> list[PlanFault]:
-        """What is wrong with a plan of one's own, as people should mend it. [] when it can be
-        played as it is."""
+        """What is wrong with a custom plan, in terms its owner can fix; [] if it can be played as
+        it is."""
         return []

@@ -1,4 +1,4 @@
-"""A layout: what lies where, `{site: (kinds...)}`, bottom first, empty sites left out
+"""A layout is what lies where: `{site: (kinds...)}`, bottom first, empty sites left out
 (docs/contracts.md, Plans and layouts)."""
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _FIRST_WHOLE = frozenset({"desert", "cover"})
 
 
 def lies_first(kind: str) -> bool:
-    """A tile or card: on a cluster site it lies below the loose pieces."""
+    """Whether a kind is a tile or card, which on a cluster site lies below the loose pieces."""
     return kind.startswith(_FIRST) or kind in _FIRST_WHOLE
 
 
 def same_contents(a: Iterable[str], b: Iterable[str], reads: str = "pile") -> bool:
-    """Equal, with "?" standing for anything below a pile's top, and loose pieces of a cluster in
-    any order."""
+    """Whether contents are equal, where "?" stands for anything below a pile's top, and the loose
+    pieces of a cluster may come in any order."""
     a, b = tuple(a), tuple(b)
     if a == b:
         return True
@@ -34,14 +34,14 @@ def same_contents(a: Iterable[str], b: Iterable[str], reads: str = "pile") -> bo
 
 
 def lies_between(before: Contents, now: Contents, after: Contents) -> bool:
-    """Whether contents are on the way from one to another: of each kind that comes or goes some has
-    come or gone, the rest not."""
+    """Whether contents are an intermediate stage between two others: of each kind that is added or
+    removed, some but not more have been; all else is unchanged."""
     b, n, a = Counter(before), Counter(now), Counter(after)
     return all(min(b[k], a[k]) <= n[k] <= max(b[k], a[k]) for k in {*b, *n, *a})
 
 
 def canonical_contents(contents: Iterable[str], reads: str = "pile") -> Contents:
-    """Loose pieces of a cluster sorted behind its tile or card; piles as they are."""
+    """The loose pieces of a cluster sorted, after its tile or card; piles unchanged."""
     contents = tuple(contents)
     if reads != "cluster" or len(contents) < 2:
         return contents

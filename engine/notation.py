@@ -1,13 +1,13 @@
-"""How a game's actions are written: each sort declares its verb and its parts once, and is read and
-printed by that.
+"""How a game's actions are written: each type declares its verb and its parts once, for both
+reading and printing.
 
     class Tile(Action, frozen=True):
         colour: str
         site: str
         syntax = Syntax("tile", one("colour", colour), one("site", site), usage="tile COLOUR SITE")
 
-`colour(word, said)` makes a word a value; `said` is what a game's readers want to know of the table
-(its board, who speaks).
+`colour(word, said)` turns a word into a value; `said` is what a game's readers need to know about
+the table (its board, who is speaking).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class UsageError(ValueError):
 
 
 class Part(NamedTuple):
-    """Some of an action's fields and the words that say them, of which there are `least` to `most`.
+    """Some of an action's fields and the words that express them, `least` to `most` of them.
 
-    read(words, said): takes its words off the front of the list; the fields' values. Raises
-    UsageError, or the game's BadText. write(action): the words; "" for none.
+    read(words, said): takes its words off the front of the list and returns the fields' values.
+    Raises UsageError, or the game's BadText. write(action): the words; "" for none.
     """
 
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 def one_word(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] = str) -> Part:
-    """One word for one field; write: the field's value as a word."""
+    """A part of one word for one field. write: turns the field's value into a word."""
     return Part(
         (name,),
         lambda words, said: (read(words.pop(0), said),),
@@ -51,7 +51,8 @@ def one_word(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], 
 def several_words(
     name: str, read: Callable[[list[str], Any], Any], write: Callable[[Any], str], least: int = 0
 ) -> Part:
-    """All words that are left for one field; write: the field's value as words."""
+    """A part that takes all remaining words for one field. write: turns the field's value into
+    words."""
 
     def read_all(words: list[str], said: Any) -> tuple[Any]:
         mine = words.copy()
@@ -62,8 +63,8 @@ def several_words(
 
 
 class Syntax:
-    """A verb and its parts, in the order they are said. usage: what is answered to too few or too
-    many words ({n}: how many there were)."""
+    """A verb and its parts, in the order they are said. usage: the reply to too few or too many
+    words ({n}: how many there were)."""
 
     def __init__(self, verb: str, *parts: Part, usage: str) -> None:
         self.verb, self.parts, self.usage = verb, parts, usage
@@ -77,7 +78,7 @@ class Syntax:
         return " ".join([self.verb, *[word for word in words if word]])
 
     def read(self, words: Sequence[str], said: Any) -> dict[str, Any]:
-        """The fields' values by name. Raises UsageError, and what the parts raise."""
+        """The fields' values by name. Raises UsageError, and whatever the parts raise."""
         if not self.least <= len(words) <= self.most:
             raise UsageError(self.usage.format(n=len(words)))
         left, values = list(words), list[Any]()
@@ -89,13 +90,13 @@ class Syntax:
 
 
 class Notation(Generic[T]):
-    """The sorts of action a game has, by their verbs; each has its `syntax`."""
+    """The types of action a game has, by verb; each has its `syntax`."""
 
     def __init__(self, sorts: Iterable[type[T]]) -> None:
         self.sorts: dict[str, type[T]] = {sort.syntax.verb: sort for sort in sorts}  # type: ignore[attr-defined]
 
     def read(self, verb: str, seat: str, words: Sequence[str], said: Any) -> T:
-        """The action that a seat says by a known verb. Raises UsageError, and what the parts
-        raise."""
+        """The action that a seat states with a known verb. Raises UsageError, and whatever the
+        parts raise."""
         sort: Any = self.sorts[verb]
         return sort(seat, **sort.syntax.read(words, said))

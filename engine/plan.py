@@ -1,7 +1,7 @@
 """What the rules need of a plan (docs/contracts.md, Plans and layouts): sites with tags and
-borders, kinds with the numbers in the box.
+borders, kinds and how many of each are in the box.
 
-Where things lie in millimetres is `vision`'s business, which reads the same file.
+Where things lie in millimetres is the business of `vision`, which reads the same file.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class BadPlan(ValueError):
 
 
 class Site:
-    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a
-    spot lies in), `optional`.
+    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell that
+    a spot lies in), `optional`.
 
-    group: sites of one group are alike, and what lies on them lies the same way round; None:
-    nothing is said.
+    group: sites of one group look alike, and pieces lie the same way round on them; None if the
+    plan does not say.
     """
 
     __slots__ = ("also", "borders", "group", "id", "of", "optional", "outline", "reads", "tags")
@@ -44,7 +44,8 @@ class Site:
         )
 
     def number(self, prefix: str) -> int | None:
-        """The number of a tag such as `palms3` for prefix `palms`; None without one."""
+        """The number in a tag such as `palms3` for the prefix `palms`; None if there is no such
+        tag."""
         for tag in self.tags:
             if tag.startswith(prefix) and tag[len(prefix) :].isdecimal():
                 return int(tag[len(prefix) :])
@@ -56,10 +57,9 @@ class Plan:
     box.
 
     base: the kinds that lie below the loose pieces of their site (tiles, cards). artwork: kind ->
-    what is printed on it, part
-    by part: two kinds with the same word in the same place look alike there; without the kinds of
-    which nothing is said.
-    backs: kind -> the kind on the other side of the same piece.
+    what is printed on it, part by part; two kinds with the same word at the same index look alike
+    there. Kinds without the key are left out. backs: kind -> the kind on the other side of the same
+    piece.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -80,13 +80,13 @@ class Plan:
         except (KeyError, TypeError, ValueError) as e:
             raise BadPlan(f"plan: {type(e).__name__} {e}") from None
         if len(self.sites) != len(data["site"]):
-            raise BadPlan("plan: a site id stands twice")
+            raise BadPlan("plan: a site id appears twice")
         for s in self.sites.values():
             for b in s.borders:
                 if b not in self.sites:
-                    raise BadPlan(f"plan: site {s.id} borders {b}, which the plan lacks")
+                    raise BadPlan(f"plan: site {s.id} borders {b}, which is not in the plan")
             if s.of is not None and s.of not in self.sites:
-                raise BadPlan(f"plan: site {s.id} is of {s.of}, which the plan lacks")
+                raise BadPlan(f"plan: site {s.id} is of {s.of}, which is not in the plan")
 
     @classmethod
     def parse(cls, text: str) -> Plan:
@@ -97,12 +97,12 @@ class Plan:
             raise BadPlan(f"plan: {e}") from None
 
     def called(self, word: str) -> str | None:
-        """The id of the site that people call by this word, in capitals or not; None: there is
+        """The id of the site that people call by this word, ignoring case; None if there is
         none."""
         return word if word in self.sites else self._folded.get(word.casefold())
 
     def as_written(self, text: str) -> str:
-        """The text with its sites as the plan writes them, and no space around its arrows."""
+        """The text with its sites spelled as in the plan, and no spaces around its arrows."""
         return _WORD.sub(lambda word: self.called(word[0]) or word[0], _ARROW.sub(">", text))
 
     @cached_property
@@ -124,7 +124,7 @@ class Plan:
 
 
 def _optional_word(data: dict[str, Any], key: str) -> str | None:
-    """The text at a key; None without one. Raises TypeError for anything else."""
+    """The text at a key; None if the key is missing. Raises TypeError for anything else."""
     value = data.get(key)
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{key} is not a text: {value!r}")
@@ -132,7 +132,7 @@ def _optional_word(data: dict[str, Any], key: str) -> str | None:
 
 
 def _yes_or_no(data: dict[str, Any], key: str) -> bool:
-    """The truth at a key, false without one. Raises TypeError for anything else."""
+    """The boolean at a key; False if the key is missing. Raises TypeError for anything else."""
     value = data.get(key, False)
     if not isinstance(value, bool):
         raise TypeError(f"{key} is neither true nor false: {value!r}")
@@ -140,7 +140,7 @@ def _yes_or_no(data: dict[str, Any], key: str) -> bool:
 
 
 def _word_list(data: dict[str, Any], key: str) -> tuple[str, ...]:
-    """The texts at a key, () without one. Raises TypeError for anything else."""
+    """The texts at a key; () if the key is missing. Raises TypeError for anything else."""
     value = data.get(key, ())
     if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
         raise TypeError(f"{key} is not a list of texts: {value!r}")

@@ -12,13 +12,14 @@ from importlib import resources
 import msgspec
 
 _STATEMENT = re.compile(r"^- ([A-Z]\d+)(?:-[A-Z]?\d+)? (.*)$")
-_PLACE = re.compile(r"\[([A-Z][^\]]*)\] ?")  # where a statement stands in the rules' text
-_LONGEST = 1600  # characters of a passage
+# the heading of the original text that a statement comes from
+_PLACE = re.compile(r"\[([A-Z][^\]]*)\] ?")
+_LONGEST = 1600  # characters in a passage
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One statement: its number, its words, the heading of the ledger it stands under, the language
-    of both, and the headings of the rules' text (Dutch) it comes from."""
+    """One statement: its number, its text, the heading of the ledger it is under, the language of
+    both, and the headings of the original rules text (Dutch) that it comes from."""
 
     number: str
     text: str
@@ -29,10 +30,11 @@ class Rule(msgspec.Struct, frozen=True):
 
 @cache
 def load_rules(game: str, language: str = "en") -> dict[str, Rule]:
-    """number -> Rule, in the ledger's order; in English what has no words in that language (two
-    letters).
+    """number -> Rule, in the ledger's order; English for statements that have no translation into
+    that language (two letters).
 
-    Raises ModuleNotFoundError where there is no such game."""
+    Raises ModuleNotFoundError if there is no such game.
+    """
     out = _ledger(game, "rules.md", "en")
     if (
         re.fullmatch("[a-z]{2}", language)
@@ -55,7 +57,7 @@ def _ledger(game: str, file: str, language: str) -> dict[str, Rule]:
         if line.startswith("## "):
             heading, places = line[3:].strip(), ()
         elif m := _STATEMENT.match(line):
-            # A statement without a place of its own goes on where the one before it stands.
+            # A statement without a place of its own continues that of the one before it.
             own = tuple(p.strip() for found in _PLACE.findall(m[2]) for p in found.split(","))
             places = own or places
             ruling = m[2].startswith("*") and not own
@@ -65,13 +67,13 @@ def _ledger(game: str, file: str, language: str) -> dict[str, Rule]:
 
 
 def source_text(game: str) -> str:
-    """The Dutch rules text the ledger is made from."""
+    """The Dutch rules text that the ledger was made from."""
     return resources.files(f"engine.{game}").joinpath("rules.nl.txt").read_text(encoding="utf-8")
 
 
 def rules_passage(game: str, place: str) -> str:
-    """What the rules' text (Dutch) says under the heading that is most like `place`, with that
-    heading; "" where none is like it."""
+    """What the rules text (Dutch) says under the heading most similar to `place`, with that
+    heading; "" if none is similar enough."""
     lines = source_text(game).splitlines()
     marked = any(line.startswith("#") for line in lines)
     heads = [i for i, line in enumerate(lines) if _is_heading(line, marked)]
@@ -81,13 +83,14 @@ def rules_passage(game: str, place: str) -> str:
     start = -max(alike)[1]
     ends = (i for i in heads if i > start and not lines[i].strip().endswith(":"))
     body = "\n".join(line.strip(" #*\t") for line in lines[start : next(ends, len(lines))])
-    body = re.sub(r"\n\s*(?=[a-zé(])", " ", body.strip())  # lines that a page broke
+    # lines broken at the end of the page's width
+    body = re.sub(r"\n\s*(?=[a-zé(])", " ", body.strip())
     return body if len(body) <= _LONGEST else body[:_LONGEST].rsplit(" ", 1)[0] + " …"
 
 
 def _is_heading(line: str, marked: bool) -> bool:
-    """marked: the text's headings begin with #; else they are short lines that begin with a capital
-    and do not end as a sentence does."""
+    """marked: the text's headings begin with #; otherwise they are short lines that begin with a
+    capital letter and do not end like a sentence."""
     if marked:
         return line.startswith("#")
     line = line.strip()

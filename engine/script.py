@@ -18,7 +18,7 @@ _ACTION = re.compile(r"^([a-z][\w-]*): *(.+)$")
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """What did not hold: the line, what it expected, what was found."""
+    """An expectation that did not hold: the line, what it expected, what was found."""
 
     line: int
     expected: str
@@ -33,8 +33,8 @@ class BadScript(ValueError):
 
 
 class Result(msgspec.Struct):
-    """What a script came to: the state at its end, its faults, the actions done (text) and the
-    number of expectations."""
+    """The outcome of a script: the state at its start and end, its faults, the actions done (as
+    text) and the number of expectations."""
 
     state: State
     faults: list[Fault]
@@ -44,9 +44,9 @@ class Result(msgspec.Struct):
 
 
 def script_lines(text: str) -> list[tuple[int, str]]:
-    """(number, line without comment and outer space) of every line that says something."""
+    """(number, line without comment and outer whitespace) for every line that is not blank."""
     out = []
-    # some editors begin a file with a mark
+    # some editors begin a file with a byte order mark
     for n, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         line = raw.split("#", 1)[0].strip()
         if line:
@@ -55,7 +55,7 @@ def script_lines(text: str) -> list[tuple[int, str]]:
 
 
 class Script(msgspec.Struct):
-    """A script taken apart: the game, the seats, set-up statements, and the rest as (line number,
+    """A parsed script: the game, the seats, the set-up statements, and the rest as (line number,
     line)."""
 
     game: str
@@ -86,7 +86,7 @@ class Script(msgspec.Struct):
 
 
 def parse_script(text: str) -> Script:
-    """Raises BadScript for a script whose lines are not in order."""
+    """Raises BadScript if the lines are not in order."""
     name: str | None = None
     seats: tuple[str, ...] = ()
     setup: list[Statement] = []
@@ -98,7 +98,7 @@ def parse_script(text: str) -> Script:
             body.append((n, line))
         elif body:
             raise BadScript(
-                f"line {n}: set-up line {words[0]!r} after the first action or expectation"
+                f"line {n}: set-up line {words[0]!r} comes after the first action or expectation"
             )
         elif words[0] == "game":
             if name is not None or len(words) != 2:
@@ -122,8 +122,8 @@ def parse_script(text: str) -> Script:
 def run_script(
     text: str, plan: Plan | None = None, on_action: Callable[[Action, State], None] | None = None
 ) -> Result:
-    """Plays the script. Raises BadScript; what fails on the way is in `faults` (an illegal action
-    is left out)."""
+    """Plays the script. Raises BadScript; failures along the way are in `faults`, and an illegal
+    action is skipped."""
     script = parse_script(text)
     state = start = script.start(plan)
     result = Result(state, [], [], 0, start)
@@ -173,12 +173,13 @@ def run_script(
 def _action(
     state: State, line: str, legal: bool
 ) -> tuple[State, Action, list[tuple[Action, State]]]:
-    """The action a line says, the state it is done in, and the passes before it that nobody says at
-    a table, each with the state after it.
+    """The action that a line states, the state it is done in, and the unspoken passes before it,
+    each with the state after it.
 
-    Said while a draw waits that nobody told: the draw stays unknown. Where it is said to be `legal`
-    and is so once an offer is declined or those before have passed, as it is when people just go
-    on, they have."""
+    If a chance node is pending that nobody resolved, it stays unknown. If the action should be
+    `legal` and only becomes so once an offer is declined or earlier players have passed, as when
+    people simply go on, they have.
+    """
     action = state.parse(line)
     if action.seat not in state.actors and state.chance():
         state = state.skip_chance()
@@ -195,10 +196,10 @@ def _action(
 
 
 def check_expectation(state: State, n: int, words: list[str]) -> Fault | None:
-    """What an expectation's words (without the `?`) come to; None: they hold, of the state as it is
-    said or with what goes without saying. Raises BadScript, naming line n."""
+    """The fault, if an expectation's words (without the `?`) do not hold; None if they do, either
+    for the state itself or for one of its `readings`. Raises BadScript, naming line n."""
     if not words:
-        raise BadScript(f"line {n}: an expectation without words")
+        raise BadScript(f"line {n}: an expectation needs words")
     fault = _expect(state, n, words)
     if (
         fault
@@ -210,7 +211,7 @@ def check_expectation(state: State, n: int, words: list[str]) -> Fault | None:
 
 
 def _expect(state: State, n: int, words: list[str]) -> Fault | None:
-    """The same, of this state alone."""
+    """The same, for this state alone."""
     said, head = "? " + " ".join(words), "not over" if words[:2] == ["not", "over"] else words[0]
     rest = words[len(head.split()) :]
     known = _EXPECTATIONS.get(head)
@@ -219,12 +220,12 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
         return None if found is None else Fault(n, said, found)
     own = state.expect(words)
     if own is None:
-        raise BadScript(f"line {n}: {said!r} is no expectation of {state.game}")
+        raise BadScript(f"line {n}: {said!r} is not an expectation of {state.game}")
     return None if own[0] else Fault(n, said, own[1])
 
 
-# What is found where an expectation's words (without the first) do not hold; None: they do. Raise
-# BadScript, naming line n
+# Each returns what was found if an expectation's words (without the first) do not hold, None if
+# they do. They raise BadScript, naming line n.
 
 
 def _at(state: State, rest: list[str], n: int) -> str | None:
@@ -232,7 +233,8 @@ def _at(state: State, rest: list[str], n: int) -> str | None:
 
 
 def _turn(state: State, rest: list[str], n: int) -> str | None:
-    waited_for = rest == list(state.actors)  # a conflict's defender, say, whom everybody waits for
+    # such as a conflict's defender, whom everybody is waiting for
+    waited_for = rest == list(state.actors)
     return None if state.turn == rest[0] or waited_for else state.turn or "nobody: the game is over"
 
 
@@ -265,7 +267,7 @@ def _cannot(state: State, rest: list[str], n: int) -> str | None:
 
 
 def _asked(state: State, rest: list[str], n: int, legal: bool) -> tuple[list[Violation], list[str]]:
-    """The violations of an action as a script writes it, and the rules it names"""
+    """The violations of an action as a script writes it, and the rules the line names."""
     line, *refused = re.split(r"\s*!", " ".join(rest))
     try:
         now, action, _ = _action(state, line, legal)
@@ -295,8 +297,8 @@ def _score(state: State, rest: list[str], n: int) -> str | None:
 
 
 def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
-    """What lies on the sites that do not show what the words say; a word that is a site starts the
-    next one, as in a layout."""
+    """What lies on each site that does not show what the words say; a word that is a site id starts
+    the next one, as in a layout."""
     layout = state.layout()
     site, reads = _site(state, words[0], n)
     groups: list[tuple[str, str, list[str]]] = [(site, reads, [])]
@@ -332,7 +334,7 @@ def _one_score(state: State, rest: list[str], n: int) -> str | None:
 
 
 def _site(state: State, word: str, n: int) -> tuple[str, str]:
-    """The site's id, and how it is read. Raises BadScript where the plan has none."""
+    """The site's id and how it is read. Raises BadScript if the plan does not have it."""
     plan = getattr(state, "plan", None)
     if plan is None:
         return word, "pile"
@@ -343,13 +345,13 @@ def _site(state: State, word: str, n: int) -> tuple[str, str]:
 
 
 def _rules(refused: Iterable[str]) -> list[str]:
-    """The rules' numbers out of what stands after exclamation marks"""
+    """The rule numbers after the exclamation marks."""
     return [rule for part in refused for rule in re.split(r"[\s,!]+", part) if rule]
 
 
 class Expectation(NamedTuple):
-    """What script lines can expect of any game: how it looks where it is not so, and how many words
-    it takes."""
+    """Something a script line can expect of any game: a function that says what was found instead,
+    and how many words it takes."""
 
     unlike: Callable[[State, list[str], int], str | None]
     least: int = 0

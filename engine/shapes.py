@@ -1,5 +1,5 @@
-"""The geometry of drawings: outlines of shapes, and primitives moved, turned and resized. See
-engine/art.py for their form."""
+"""The geometry of drawings: outlines of shapes, and primitives moved, turned and resized.
+engine/art.py describes their form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ Size = float | tuple[float, float]
 
 
 def footprint_outline(size: Size) -> list[list[float]]:
-    """The outline of a piece of that size around (0, 0): a rectangle, or a disc as 32 points."""
+    """The outline of a piece of that size around (0, 0), mm: a rectangle, or a disc as 32
+    points."""
     width, depth = size_pair(size)
     return (
         rect_points((width, depth))
@@ -22,7 +23,7 @@ def footprint_outline(size: Size) -> list[list[float]]:
 
 
 def is_pair(size: Any) -> TypeGuard[Sequence[float]]:
-    """Whether it is a width and a depth, not a disc's diameter."""
+    """Whether it is a width and a depth rather than a disc's diameter."""
     return isinstance(size, Sequence)
 
 
@@ -34,7 +35,7 @@ def size_pair(size: Size) -> tuple[float, float]:
 
 
 def stretch_factors(made_for: Size | None, size: Size | None) -> tuple[float, float]:
-    """By how much a drawing made for one size is stretched for another, across and down."""
+    """How much a drawing made for one size is stretched for another, across and down."""
     if made_for is None or size is None:
         return 1.0, 1.0
     (w0, h0), (w1, h1) = size_pair(made_for), size_pair(size)
@@ -42,7 +43,7 @@ def stretch_factors(made_for: Size | None, size: Size | None) -> tuple[float, fl
 
 
 def area_centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """The middle of an outline's area."""
+    """The centroid of an outline's area."""
     twice = x = y = 0.0
     for (x0, y0), (x1, y1) in zip(outline, (*outline[1:], outline[0])):
         cross = x0 * y1 - x1 * y0

@@ -1,4 +1,4 @@
-"""Sentences that are shown to people: an English template and its arguments, so a catalogue can
+"""Sentences shown to people: an English template and its arguments, so that a catalogue can
 translate them."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class Text(msgspec.Struct, frozen=True):
     """`Text("take {piece} off {site}", {"piece": Text("the green leader of Lion"), "site": "J5"})`.
 
     The English template is its own key in the catalogues; arguments that are `Text` are translated
-    too.
+    as well.
     """
 
     template: str
@@ -36,13 +36,13 @@ class Text(msgspec.Struct, frozen=True):
 
 
 def whole_number(word: str) -> int | None:
-    """The number a word writes in plain digits, of at most four; None: it writes none that any game
-    here can mean."""
+    """The number that a word of at most four plain digits stands for; None if it is anything else
+    (no game here has larger numbers)."""
     return int(word) if word.isascii() and word.isdecimal() and len(word) <= 4 else None
 
 
 def say(template: str, **args: Any) -> Text:
-    """A sentence with arguments: the template is what catalogues translate."""
+    """A sentence with arguments; catalogues translate the template."""
     return Text(template, args)
 
 

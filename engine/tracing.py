@@ -1,7 +1,7 @@
-"""What an owner may draw or correct on a photo of the empty board, and what keeps a plan so made
-from being played.
+"""What an owner may draw or correct on a photo of the empty board, and what keeps a plan made that
+way from being played.
 
-A game says it as data (`Game.form`, `Game.plan_faults`); `calibration/trace.py` and the page know
+A game states it as data (`Game.form`, `Game.plan_faults`); `calibration/trace.py` and the page know
 no game.
 """
 
@@ -20,10 +20,10 @@ class Tag(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """Of `tags` a site bears one, or none where `none` says what that means (None: one has to be
+    """A site has one of `tags`, or none of them if `none` says what that means (None: one has to be
     chosen).
 
-    when: only sites that bear one of these tags are asked; (): every site that is drawn.
+    when: only sites that have one of these tags are asked; (): every site that is drawn.
     """
 
     name: str
@@ -34,8 +34,8 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Spots(msgspec.Struct, frozen=True):
-    """Small places inside each site that bears `when`: so many, called CELL.name1 and on, of `size`
-    mm, with these tags."""
+    """Small places inside each site that has the tag `when`: `count` of them, named CELL.name1 and
+    so on, of `size` mm, with these tags."""
 
     when: str
     name: str
@@ -46,12 +46,12 @@ class Spots(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """draws: how a newly drawn site is read ("cluster" or "pile"), None: outlines are moved, but
-    none is new.
+    """draws: how a newly drawn site is read ("cluster" or "pile"); None: outlines can be moved but
+    none added.
 
-    cells: the tags of what is drawn: these sites touch, and have to be reached from each other.
-    names: of which choices' tags a new site's id is made, the first that it bears. rows: tags of
-    sites numbered in rows (M2.1, M2.2), which may be longer or shorter in another edition.
+    cells: the tags of drawn areas; these sites border each other, and each must be reachable from
+    the others. names: the choices whose tags name a new site, by the first that it has. rows: tags
+    of sites numbered in rows (M2.1, M2.2), which may be longer or shorter in another edition.
     """
 
     draws: str | None = None
@@ -63,9 +63,9 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class PlanFault(msgspec.Struct, frozen=True):
-    """Something about a plan that people should mend: a sentence, and the sites it is about.
+    """Something about a plan that its owner should fix: a sentence, and the sites it is about.
 
-    stops: with it the game cannot be played at all.
+    stops: the game cannot be played at all with it.
     """
 
     text: Text

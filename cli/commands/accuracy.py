@@ -1,5 +1,5 @@
-"""nilometer accuracy FOLDER...: how right the reader is on every copy below, beside the last run's
-figures."""
+"""nilometer accuracy FOLDER...: how accurate the reader is on every copy below, beside the figures
+of the last run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
                 folder, lambda line: None if as_json else click.echo(line, err=True)
             )
         except BadCopy as e:
-            # the others may take an hour: they are measured all the same
+            # the others may take an hour, so they are still measured
             click.echo(f"left out: {e}", err=True)
             continue
         key = str(folder.resolve())
@@ -78,7 +78,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
 
 
 def in_all(measured: Sequence[Accuracy]) -> None:
-    """The figures of all copies together"""
+    """The figures of all copies together."""
     right, sites, boards, photos = (
         sum(getattr(a, what) for a in measured) for what in ("right", "sites", "boards", "photos")
     )

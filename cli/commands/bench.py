@@ -1,5 +1,4 @@
-"""nilometer bench: the targets of docs/contracts.md, on this machine, as a table and as
-JSON."""
+"""nilometer bench: the figures of docs/contracts.md on this machine, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
         "picture": f"{width} x {height}",
         "copy": specimen.name,
     }
-    here = platform.machine() == "x86_64"  # what a Pi would take is of no interest on one
+    here = platform.machine() == "x86_64"  # estimates for a Pi are of no interest on one
     if not as_json:
         click.echo(", ".join(f"{k} {v}" for k, v in machine.items()))
     figures: list[bench.Figure] = []

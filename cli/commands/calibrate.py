@@ -1,4 +1,4 @@
-"""nilometer calibrate COPY: photos and layouts in, COPY/model.npz out, and a report of what it
+"""nilometer calibrate COPY: takes photos and layouts, writes COPY/model.npz, and reports what it
 confuses."""
 
 from __future__ import annotations

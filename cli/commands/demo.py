@@ -1,4 +1,4 @@
-"""nilometer demo [GAME]: a simulated table plays; camera, reading, page and all."""
+"""nilometer demo [GAME]: a simulated table plays, with camera, reading, page and all."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
 
 
 def _serve_page(app: Flask, host: str, port: int | None) -> companion_web.Server:
-    """Whoever asked for a port gets that or a fault; whoever did not need not know that another
-    program has the usual one."""
+    """Serves the page. Somebody who asked for a port gets that or a fault; otherwise the next free
+    one is used."""
     try:
         return companion_web.serve_app(app, host, PORT if port is None else port)
     except companion_web.CannotServe:

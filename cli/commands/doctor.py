@@ -1,4 +1,5 @@
-"""nilometer doctor: camera, light, pins, disk, clock, model: what is wrong and what to do."""
+"""nilometer doctor: camera, light, pins, disk, clock, model: what is wrong and what to do about
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ GOOD, WARN, BAD = "ok", "look", "wrong"
 
 
 class Check(msgspec.Struct, frozen=True):
-    """what was looked at, how it is (ok, look, wrong), what was found, and what to do about it"""
+    """What was checked, the result (ok, look, wrong), what was found, and what to do about it."""
 
     what: str
     how: str
@@ -32,7 +33,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def check_programs(config: Config | None) -> Iterator[Check]:
-    """Python and the libraries this is built on"""
+    """Python and the libraries that this depends on."""
     import cv2
 
     major = int(cv2.__version__.split(".")[0])
@@ -65,7 +66,7 @@ def check_programs(config: Config | None) -> Iterator[Check]:
 
 
 def check_power(config: Config | None) -> Iterator[Check]:
-    """A Raspberry Pi's power supply and heat, now and since it was switched on"""
+    """The power supply and temperature of a Raspberry Pi, now and since it was switched on."""
     bits = read_throttled()
     if bits is None:
         return
@@ -82,7 +83,7 @@ def check_power(config: Config | None) -> Iterator[Check]:
 
 
 def check_disk(config: Config | None) -> Iterator[Check]:
-    """Room for the journal and its pictures"""
+    """Space for the journal and its pictures."""
     folder = config.path(config.journal).parent if config else Path.cwd()
     folder = folder if folder.is_dir() else Path.cwd()
     free = shutil.disk_usage(folder).free / 2**20
@@ -109,8 +110,8 @@ def check_disk(config: Config | None) -> Iterator[Check]:
 
 
 def check_clock(config: Config | None) -> Iterator[Check]:
-    """A Pi without network starts in the past; the journal orders by number, so this only spoils
-    the dates shown"""
+    """The clock. A Pi without a network starts in the past; the journal orders events by number, so
+    this only affects the dates shown."""
     year = time.gmtime().tm_year
     synced = Path("/run/systemd/timesync/synchronized").exists()
     good = year >= 2025
@@ -123,7 +124,7 @@ def check_clock(config: Config | None) -> Iterator[Check]:
 
 
 def check_model(config: Config | None) -> Iterator[Check]:
-    """The copy and its fitted model"""
+    """The copy and its fitted model."""
     if config is None:
         yield Check(
             "copy",
@@ -159,7 +160,7 @@ def check_model(config: Config | None) -> Iterator[Check]:
 
 
 def check_camera(config: Config | None) -> Iterator[Check]:
-    """One picture, its light and sharpness, and whether the board is in it"""
+    """One picture, its light and sharpness, and whether the board is in it."""
     if config is None:
         return
     import cv2
@@ -249,7 +250,7 @@ def check_camera(config: Config | None) -> Iterator[Check]:
 
 
 def check_pins(config: Config | None) -> Iterator[Check]:
-    """Lamp, buzzer, buttons"""
+    """Lamp, buzzer and buttons."""
     if config is None or not config.pins:
         yield Check(
             "pins", GOOD, "none configured: the table runs without lamp, buzzer and buttons"

@@ -12,7 +12,7 @@ from companion.runtime.config import owners_part
 from companion.setup.install import CONFIG, STATE, Machine, install_service
 from companion_web.server import lan_address
 
-PATIENCE = 60.0  # seconds the page gets to come
+PATIENCE = 60.0  # seconds that the page gets to appear
 
 
 @click.command()
@@ -54,7 +54,7 @@ def command(root: str, dry_run: bool) -> int:
 
 
 def is_served(port: int, patience: float) -> bool:
-    """Whether something answers at this port within so many seconds"""
+    """Whether something answers at this port within `patience` seconds."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         try:

@@ -1,5 +1,5 @@
-"""nilometer learn COPY: the model learns from views of the table that reading and rules agreed on;
---undo takes it back."""
+"""nilometer learn COPY: the model learns from views of the table on which reader and rules agreed;
+--undo reverts it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""nilometer play FILE.play ...: run rule scripts; exit 1 when an expectation fails, naming file and
-line."""
+"""nilometer play FILE.play ...: runs rule scripts; exit code 1 if an expectation fails, naming file
+and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nilometer read COPY PHOTO... --json: one JSON line a photo (docs/contracts.md, Commands)."""
+"""nilometer read COPY PHOTO... --json: one JSON line per photo (docs/contracts.md, Commands)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from companion.runtime.copies import open_copy
 from vision.evidence.site_evidence import Evidence, NoBoard
 from vision.storage.photo_file import BadPhoto, load_photo
 
-LEFT = 0.05  # of the chances, that is told where none of those named has it
+LEFT = 0.05  # share of the probability that is reported if none of those named has it
 
 
 def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
-    """A reading as the command prints it."""
+    """A reading in the form in which the command prints it."""
     r = evidence.registration
     board = {"by": r.by, "error_px": round(r.error_px, 2)} | (
         {"maybe_turned": True} if r.maybe_turned else {}
@@ -44,7 +44,7 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
         try:
             image = load_photo(name)
             start = time.perf_counter()
-            # most cameras stand where they stood for the photo before
+            # most cameras have not moved since the previous photo
             pose, evidence = reader.find_and_read(image, pose)
             out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
         except (NoBoard, BadPhoto) as e:

@@ -1,4 +1,5 @@
-"""nilometer rules [GAME [NUMBER]]: the rules' text; --coverage: numbers that no test names."""
+"""nilometer rules [GAME [NUMBER]]: the text of the rules; --coverage: numbers that no test
+names."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ TESTS = Path(__file__).resolve().parent.parent.parent / "tests"
 
 
 def tested_texts(game: str) -> list[str]:
-    """The texts of a game's tests: files in folders of its name below tests/."""
+    """The texts of a game's tests: files in folders with its name below tests/."""
     return [
         p.read_text(encoding="utf-8")
         for folder in TESTS.glob(f"*/{game}")

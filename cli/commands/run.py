@@ -77,14 +77,14 @@ def command(config: str | None, stay: bool) -> int:
         again = serve_rescue(
             config or USUAL, e, _rescuers_pin(config or USUAL, as_service), as_service
         )
-    # in a process of its own: what was opened before the fault (pins, a camera) is closed by that
+    # in a new process, which closes whatever was opened before the fault (pins, a camera)
     if again:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return leave_process(0)
 
 
 def _rescuers_pin(config: str, as_service: bool) -> str | None:
-    """The host's PIN, as far as it can be known; None: not even one can be kept."""
+    """The host's PIN, as far as it can be known; None: not even one can be stored."""
     if pin := web_part(config).pin:
         return pin
     with contextlib.suppress(OSError):
@@ -93,9 +93,10 @@ def _rescuers_pin(config: str, as_service: bool) -> str | None:
 
 
 def play_evening(config: str | None) -> int:
-    """The exit code of an evening. Raises `input_faults` where the table cannot start."""
+    """Runs the table for an evening and returns the exit code. Raises `input_faults` if the table
+    cannot start."""
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
-    # A file that somebody named and that is not there is a typing error, no wish for a new table.
+    # A named file that does not exist is a typing error, not a wish for a new table.
     if config is not None and not Path(config).exists() and not as_service:
         raise Fault(f"{config}: No such file or directory")
     config = config or USUAL
@@ -155,7 +156,7 @@ def play_evening(config: str | None) -> int:
         settings.web.port,
         https_context(settings.web, Path(settings.folder)),
     )
-    # a service's words go into a log, and a log is no place for the PIN and the joining link
+    # a service's output goes to a log, and a log is no place for the PIN and the joining link
     if as_service:
         click.echo(
             f"{specimen.name}: {server.address}; the host's PIN is in {settings.path('pin')}"
@@ -192,13 +193,13 @@ def play_evening(config: str | None) -> int:
         watching.join(0.5)
         panel.close()
         journal.close()
-    # a loop that ended by itself is a fault: systemd starts the table again
+    # a loop that ends on its own is a fault: systemd restarts the table
     return leave_process(1 if ended else 0)
 
 
 def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:
-    """Lamp, buzzer and buttons, and what is to be said where this machine's pins cannot be used.
-    Raises PinFault."""
+    """Lamp, buzzer and buttons, and what to say if this machine's pins cannot be used. Raises
+    PinFault."""
     try:
         return Panel.open(pins), ()
     except NoPins as e:
@@ -207,7 +208,7 @@ def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:
 
 
 def open_voice(settings: Config, table: Table) -> tuple[Voice | None, Speaker | None]:
-    """What reads the verdicts aloud, where the configuration wishes it and this machine can."""
+    """What reads the verdicts aloud, if the configuration asks for it and this machine can."""
     said = settings.speech
     if not said.language:
         return None, None
@@ -223,7 +224,7 @@ def open_voice(settings: Config, table: Table) -> tuple[Voice | None, Speaker | 
 
 
 def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:
-    """The first start, with what the table's owner has said already about page and camera."""
+    """The first start, with what the owner has already configured about page and camera."""
     path = written_path(config)
     if as_service:
         click.echo(
@@ -240,24 +241,25 @@ def new_pin() -> str:
 
 
 def kept_pin(path: Path) -> str:
-    """The host's PIN over restarts, in a file that only the table's own user and root can read.
-    Raises OSError."""
+    """The host's PIN, kept across restarts in a file that only the table's own user and root can
+    read. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         if pin := path.read_text(encoding="ascii", errors="replace").strip():
             return pin
-    made = new_pin()  # also where a power cut left the file empty
+    made = new_pin()  # also if a power cut left the file empty
     write_whole(path, made.encode() + b"\n", 0o600)
     return made
 
 
 def _connect_buttons(panel: Panel, table: Table) -> None:
-    """done: the seat whose turn it is says so; undo: the last act; mute is the panel's own."""
+    """Connects the buttons: done, by the seat whose turn it is; undo, of the last action. The panel
+    handles mute itself."""
 
     def undo() -> None:
         lines = table.lines
         if len(lines) > 1:
-            # A full disk, or a phone that was quicker: the page says so, and gpiozero's thread has
-            # to outlive it.
+            # A full disk, or a phone that was quicker: the page says so, and gpiozero's thread must
+            # survive it.
             with contextlib.suppress(BadJournal, Gone):
                 table.undo(lines[-2].event, "button")
 

@@ -1,4 +1,4 @@
-"""nilometer selftest: a list for a person with the real table."""
+"""nilometer selftest: a checklist for a person at the real table."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ PICTURES = {".jpg", ".jpeg", ".png"}
 
 
 def declared_acts(path: str | None) -> dict[str, list[str]]:
-    """frame (the name's stem) -> the acts said right after it. Raises Fault, naming file and
-    line."""
+    """frame (file name without extension) -> the actions declared right after it. Raises Fault,
+    naming file and line."""
     out: dict[str, list[str]] = {}
     if path is None:
         return out

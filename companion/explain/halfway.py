@@ -1,4 +1,4 @@
-"""A doing that hands are in the middle of: what was taken up has not been put down yet, which
+"""An action that hands are in the middle of: what was picked up has not been put down yet, which
 breaks no rule however long it takes."""
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from engine import Action, State
 from engine.layout import Contents, lies_between
 from engine.plan import Plan
 
-MOST = 1500  # legal actions tried; more are not looked through
+MOST = 1500  # legal actions tried at most
 
 
 def half_done_sites(state: State, plan: Plan, diff: Difference) -> tuple[str, ...]:
-    """The sites from which something was taken up that a legal action puts down again, when that is
-    all that differs; else ().
+    """The sites from which something was picked up that a legal action puts down again, if that is
+    all that differs; otherwise ().
 
-    Nothing may have come from nowhere meanwhile: on the sites of that action lies less than before
-    it, and no more of any piece."""
+    Nothing may have come from nowhere meanwhile: the sites of that action hold fewer pieces than
+    before it, and no more of any kind.
+    """
     if not diff or not any(len(seen) < len(have) for have, seen in diff.values()):
         return ()
     for action in state.legal_actions()[:MOST]:
@@ -29,6 +30,7 @@ def half_done_sites(state: State, plan: Plan, diff: Difference) -> tuple[str, ..
 
 
 def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> bool:
+    """Whether the difference is what this legal action looks like while hands hold its pieces."""
     if state.check(action):
         return False
     after = state.apply(action)
@@ -37,7 +39,7 @@ def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> b
         return False
     was, will = state.layout(), after.layout()
     before = {s: was.get(s, ()) for s in sites}
-    # Hands put down what then changes by itself: both ends of the doing count.
+    # What hands put down may then change automatically, so both endings of the action count.
     ends = [{**before, **{s: will.get(s, ()) for s in sites}}]
     if by_hand := {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}:
         ends.append({**before, **by_hand})
@@ -52,13 +54,12 @@ def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> b
 def _in_hand(
     before: dict[str, Contents], now: dict[str, Contents], end: dict[str, Contents], plan: Plan
 ) -> bool:
-    """Whether something is in somebody's hand, and all of that comes to lie on the board at the
-    end"""
+    """Whether something is in somebody's hand, and all of it lies on the board at the end."""
     was, lies, will = (_piece_counts(c.values(), plan) for c in (before, now, end))
     taken = was - lies
     return bool(taken) and not lies - was and not taken - (will - lies)
 
 
 def _piece_counts(contents: Iterable[Contents], plan: Plan) -> Counter[str]:
-    """How many pieces of each sort, whichever way up they lie"""
+    """How many pieces of each kind, whichever side is up."""
     return Counter(min(k, plan.backs.get(k, k)) for c in contents for k in c)

@@ -1,7 +1,6 @@
-"""What the search compares: a *hypothesis*, a state after a run of actions and what the board may
-show while people are still busy bringing it there, and a *look*, what the evidence says. Its score
-is the evidence for it less what its run costs, both in nats.
-"""
+"""What the search compares. A *hypothesis* is a state after a run of actions, with what the board
+may show while people are still busy getting there; a *look* is what the evidence says. A hypothesis
+scores the evidence for it less the cost of its run, both in nats."""
 
 from __future__ import annotations
 
@@ -13,58 +12,63 @@ from engine import Action, Proposal, State, Step, Violation
 from engine.layout import Contents, Layout, lies_between
 from vision.evidence.site_evidence import Evidence, SiteEvidence, contents_match
 
-# What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
+# What supposing something costs, in nats: the odds between explanations that the picture cannot
+# tell apart.
 ACTION = 1.0  # one more action in a run
-STILL = 0.5  # a to-do that is still not done, a site
-FORGOTTEN = 0.2  # an act put in where it was forgotten
-BY_ITSELF = 0.75  # a consequence not yet done on the board, a site
-LATE_TOO = 0.05  # each further one: who has not begun to clear up has not done any of it
-BY_ITSELF_PART = 1.0  # one of which some pieces have gone their way and others have not
-BY_HAND = 3.0  # the doing itself only half done, a site
-HALF_TOO = 1.0  # each further one: half is half
-WRONG = 5.0  # a consequence done wrongly, a site
+STILL = 0.5  # a to-do that is still not done, per site
+FORGOTTEN = 0.2  # an action inserted where it was overlooked
+BY_ITSELF = 0.75  # a consequence not yet carried out on the board, per site
+LATE_TOO = 0.05  # each further one: somebody who has not begun to clear up has done none of it
+BY_ITSELF_PART = 1.0  # one that is carried out in part
+BY_HAND = 3.0  # the action itself only half done, per site
+HALF_TOO = 1.0  # each further one: half done is half done
+WRONG = 5.0  # a consequence carried out wrongly, per site
 BREAKS_RULES = 6.0
 NEVER = -99.0
-TAKE_BACK = (0.0, 2.5, 4.5, 6.0)  # going back so many events ("no, I meant here")
-REGUESS = 1.0  # ... where what was done had only been guessed
-# ... or where a piece was taken up that now lies elsewhere: that is one doing, not two
+TAKE_BACK = (0.0, 2.5, 4.5, 6.0)  # going back this many events ("no, I meant here")
+REGUESS = 1.0  # ... if what was done had only been guessed
+# ... or if a piece was picked up that now lies elsewhere: that is one action, not two
 LIFTED = -2.0
-SUPPOSED = 0.2  # ... what had to be supposed for it is not kept: so much less for each
-NOTICED = 2.0  # a difference counts when the evidence prefers it by so much
-# two explanations nearer than this may be a question, where one needs less to have changed
+SUPPOSED = 0.2  # ... less this for each supposition that is dropped with it
+NOTICED = 2.0  # a difference counts if the evidence prefers it by this much
+# two explanations closer than this may lead to a question, if one needs less to have changed
 STANDS_OUT = 3.0
-MISREAD = 9.0  # no single site may weigh more: a reader errs once in some thousand sites
-# a second reading of a site nearer than this to the first is tried too; something foreign, likewise
+MISREAD = 9.0  # no single site may weigh more: a reader errs about once in a thousand sites
+# a second reading of a site is also tried if it is closer than this to the first; likewise
+# something foreign
 DOUBTFUL = 2.5
-MOST_DOUBTS = 6  # but no more than the nearest few: each costs the game's guesses once more
+MOST_DOUBTS = 6  # but only the closest few, since each costs another round of the game's guesses
 
-# something foreign must be so much likelier than the piece that lay there, as few things lie on one
+# something foreign must be this much likelier than the piece that lay there: things rarely lie on
+# pieces
 AS_BEFORE = 2.0
 
-UNKNOWN = ("?",)  # what is excused where people said that what cannot be told is what belongs there
+# the excused contents where people said that what is unrecognisable is what belongs there
+UNKNOWN = ("?",)
 
 Past = Sequence[tuple[State, str | None]]
 Difference = dict[str, tuple[Contents, Contents]]
 
 
 def done_by(state: State, hands: bool) -> Layout:
-    """What people's hands did in the action that led to a state, or what followed by itself: site
-    -> what then lies there"""
+    """What people's hands did in the action that led to a state (or, hands=False, what followed
+    automatically): site -> its contents then."""
     return {s: c for step in state.steps if step.by_hand == hands for s, c in step.changes.items()}
 
 
-Allowed = dict[str, dict[Contents, float]]  # site -> contents besides the layout's -> cost
+Allowed = dict[str, dict[Contents, float]]  # site -> contents other than the layout's -> cost
 
 
 class Hypothesis(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """A state after a run of actions, and per site what the board may meanwhile show at what cost.
+    """A state after a run of actions, and, for each site, what the board may show meanwhile and at
+    what cost.
 
-    base: the layout that the run begins with. parent: the hypothesis before the last action.
-    refused: the action that breaks rules; the others were legal. hands: an illegal doing's changes.
-    redone: which of the actions stood before and are only done again. undone: what was taken back
-    and not done again so far. lay: where something was taken back, the board as it lay before this
-    look. scores: site -> (nats, the contents the board is taken to show); total, in nats, and
-    scores are filled in by `judge_hypothesis`.
+    base: the layout at the beginning of the run. parent: the hypothesis before the last action.
+    refused: the action that breaks rules; the others were legal. hands: the changes of an illegal
+    action. redone: indices of the actions that had been done before and are only replayed. undone:
+    what was taken back and has not been replayed so far. lay: if something was taken back, how the
+    board lay before this look. scores: site -> (nats, the contents that the board is taken to
+    show). `judge_hypothesis` fills in scores and total (nats).
     """
 
     state: State
@@ -88,7 +92,7 @@ class Hypothesis(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     scores: dict[str, tuple[float, Contents]] = {}
 
     def after(self, state: State, action: Action, cost: float) -> Hypothesis:
-        """This hypothesis one legal action on."""
+        """This hypothesis after one more legal action."""
         layout, at = state.layout(), dict(self.layout)
         allowed = {s: dict(c) for s, c in self.allowed.items()}
         again = str(action) in self.undone
@@ -96,7 +100,7 @@ class Hypothesis(msgspec.Struct, frozen=True, eq=False, kw_only=True):
             for site, contents in step.changes.items():
                 before, at[site] = at.get(site, ()), contents
                 if self.lay is not None and layout.get(site, ()) == self.lay.get(site, ()):
-                    continue  # it lay there done already
+                    continue  # it was already done there
                 price = BY_HAND if step.by_hand else BY_ITSELF
                 options = allowed.setdefault(site, {})
                 options[before] = min(price, options.get(before, price))
@@ -123,7 +127,7 @@ class Hypothesis(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def broken(
         self, proposal: Proposal, violations: Sequence[Violation], action: Action | None
     ) -> Hypothesis:
-        """This hypothesis with an illegal doing done on top."""
+        """This hypothesis with an illegal action on top."""
         return Hypothesis(
             state=self.state,
             layout={**self.layout, **proposal.changes},
@@ -148,7 +152,7 @@ def start_from(
     undone: tuple[str, ...] = (),
     lay: Layout | None = None,
 ) -> Hypothesis:
-    """The hypothesis that nothing was done from a state on, which lies `undo` events back."""
+    """The hypothesis that nothing has been done since a state that lies `undo` events back."""
     layout, allowed = state.layout(), allowed or {}
     return Hypothesis(
         state=state,
@@ -164,12 +168,12 @@ def start_from(
 
 
 def changed_sites(before: Layout, after: Layout) -> set[str]:
-    """The sites where two layouts differ"""
+    """The sites where two layouts differ."""
     return {s for s in {*before, *after} if before.get(s, ()) != after.get(s, ())}
 
 
 class Look:
-    """One picture's evidence, asked site by site with a memory."""
+    """The evidence of one picture, queried site by site, with a cache."""
 
     def __init__(
         self,
@@ -179,14 +183,14 @@ class Look:
         excused: Layout | None = None,
         expected: Layout | None = None,
     ) -> None:
-        """expected: what lay there before. Where hardly more than that is read, but as something
-        foreign, it has been left alone: nothing is told of it, and nobody asked."""
+        """expected: what lay there before. If hardly anything but that is read, yet as something
+        foreign, the site has been left alone: nobody is told or asked about it."""
         self.evidence, self.reads, self.optional = evidence, reads, optional
         self._cache: dict[tuple[str, Contents], float] = {}
         self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
         self.excused = {
             s
-            for s, c in (excused or {}).items()  # still misread as people said, or not to be told
+            for s, c in (excused or {}).items()  # still misread as people said, or unrecognisable
             if (c == UNKNOWN if s in self.foreign else self.best(s) == c)
         }
         self.foreign -= self.excused
@@ -214,8 +218,8 @@ class Look:
         self.hazy |= {s: evidence.sites[s].options[0][0] for s in self.doubtful}
 
     def logp(self, site: str, contents: Contents) -> float:
-        """Log-odds of these contents against the likeliest ones; 0 for a site the picture does not
-        show."""
+        """Log-odds of these contents against the likeliest ones; 0 for a site that the picture does
+        not show."""
         found = self._cache.get((site, contents))
         if found is None:
             e = self.evidence.sites.get(site)
@@ -230,7 +234,7 @@ class Look:
         reads = self.reads.get(site, "pile")
         p = e.logp(contents, reads)
         if site in self.optional and not e.best:
-            p = 0.0  # a place beside the board that a table may leave out
+            p = 0.0  # a place beside the board that people may leave out
         return min(p - max(e.options[0][1], p), 0.0)
 
     def _left_alone(self, site: str, contents: Contents) -> bool:
@@ -242,8 +246,8 @@ class Look:
         )
 
     def contradicts(self, site: str, contents: Contents, by: float) -> bool:
-        """Whether anything that was recognised there speaks so much against these contents; that it
-        may be something else altogether then speaks for them no more than against them"""
+        """Whether whatever was recognised there speaks this strongly (nats) against these contents.
+        The chance that it is something else altogether counts neither for nor against them."""
         e = self.evidence.sites.get(site)
         if (
             e is None
@@ -258,13 +262,13 @@ class Look:
         return self._logp(known, site, contents) < -by
 
     def best(self, site: str) -> Contents | None:
-        """The likeliest contents of a site; None where the picture does not show it."""
+        """The likeliest contents of a site; None if the picture does not show it."""
         e = self.evidence.sites.get(site)
         return None if e is None or e.foreign or not e.options else e.options[0][0]
 
 
 def judge_hypothesis(hypothesis: Hypothesis, look: Look) -> Hypothesis:
-    """It with `total` and the `scores` of all sites that the evidence shows."""
+    """The hypothesis with its `total` and the `scores` of all sites in the evidence."""
     scores = {site: _score_of(hypothesis, look, site) for site in look.evidence.sites}
     total, late, half = -hypothesis.cost, 0, 0
     for site, (score, shown) in scores.items():
@@ -278,8 +282,8 @@ def judge_hypothesis(hypothesis: Hypothesis, look: Look) -> Hypothesis:
 
 
 def site_score(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Contents]:
-    """(nats, contents): the best of what this hypothesis allows on the site; evidence against it
-    included."""
+    """(nats, contents): the best that this hypothesis allows on the site, including any evidence
+    against it."""
     return hypothesis.scores.get(site) or _score_of(hypothesis, look, site)
 
 
@@ -305,14 +309,14 @@ def _score_of(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Con
 
 
 def shows_same(hypothesis: Hypothesis, look: Look, site: str, seen: Contents) -> bool:
-    """Whether a site that shows these contents shows what the hypothesis has there"""
+    """Whether a site with these contents shows what the hypothesis expects there."""
     want = hypothesis.layout.get(site, ())
     return hypothesis.state.shows_same(site, want, seen, look.reads.get(site, "pile"))
 
 
 def differing_sites(hypothesis: Hypothesis, look: Look) -> Difference:
-    """Where the evidence prefers something this hypothesis does not allow: site -> (the state's
-    contents, seen)."""
+    """Where the evidence prefers something that this hypothesis does not allow: site -> (the
+    state's contents, contents seen)."""
     out: Difference = {}
     for site in look.evidence.sites:
         score, _ = site_score(hypothesis, look, site)
@@ -325,7 +329,7 @@ def differing_sites(hypothesis: Hypothesis, look: Look) -> Difference:
 
 
 def known_below(seen: Contents, want: Contents) -> Contents:
-    """What is hidden under a piece is what the state knows to lie there."""
+    """The contents seen, with whatever is hidden under a piece taken from the state."""
     return (
         tuple(
             h if s == "?" and i < len(want) else s
@@ -337,7 +341,7 @@ def known_below(seen: Contents, want: Contents) -> Contents:
 
 
 def legal_run(state: State, actions: Sequence[Action]) -> bool:
-    """Whether all of these may be done, one after the other; False for none"""
+    """Whether all of these are legal, one after the other; False if there are none."""
     for action in actions:
         if state.check(action):
             return False

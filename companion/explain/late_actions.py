@@ -1,5 +1,5 @@
-"""What was done earlier and seen by nobody: put in where it was forgotten, or in place of what was
-but guessed."""
+"""What was done earlier but seen by nobody: inserted where it was overlooked, or in place of what
+was only guessed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from engine.layout import Contents, Layout
 def forgotten_actions(
     hypothesis: Hypothesis, look: Look, past: Past, said: frozenset[int], seen: Layout
 ) -> list[Hypothesis]:
-    """Where the board does not follow the state, nor did in the last look (`seen`): the hypotheses
-    in which somebody did something earlier that nobody saw."""
+    """If the board does not match the state, and did not in the last look (`seen`) either: the
+    hypotheses that somebody did something earlier that nobody saw."""
     behind = {s: (hypothesis.layout.get(s, ()), site_score(hypothesis, look, s)[1]) for s in seen}
     behind = {s: both for s, both in behind.items() if both[0] != both[1]}
     if not behind:
@@ -40,8 +40,9 @@ def forgotten_actions(
 def put_in_earlier(
     hypothesis: Hypothesis, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
 ) -> list[Hypothesis]:
-    """The hypothesis in which these actions were done earlier, each at the latest moment that
-    allowed it, what was but guessed was not done, and all since again."""
+    """The hypothesis that these actions were done earlier, each at the latest moment at which it
+    was legal, that the withdrawn guesses were not done, and that everything since was done as
+    before."""
     if hypothesis.actions or hypothesis.undo:
         return []
     # oldest first; texts[i] led from states[i] to states[i + 1]
@@ -103,7 +104,7 @@ def put_in_earlier(
 
 
 def _is_covered(state: State) -> bool:
-    """Whether something lies on what hands laid in the action that led to this state"""
+    """Whether something lies on what hands laid in the action that led to this state."""
     now = state.layout()
     return any(
         len(now.get(s, ())) > len(c) and now[s][: len(c)] == c
@@ -114,8 +115,8 @@ def _is_covered(state: State) -> bool:
 def _on_the_way(
     hypothesis: Hypothesis, states: Sequence[State]
 ) -> dict[str, dict[Contents, float]]:
-    """What sites that change may show before the consequences of these states are done, and what
-    they may show as it is"""
+    """What changing sites may show before the consequences of these states are carried out, and
+    what they may show anyway."""
     lag = {s: dict(c) for s, c in hypothesis.allowed.items()}
     at, after = dict(states[0].layout()), states[-1].layout()
     for step in (step for state in states[1:] for step in state.steps):
@@ -127,7 +128,7 @@ def _on_the_way(
 
 
 def _replayed_states(state: State, texts: Sequence[str]) -> list[State]:
-    """The states from this one on, through these actions; [] where one is not legal there"""
+    """The states from this one on, through these actions; [] if one is not legal there."""
     out = [state]
     try:
         for text in texts:

@@ -19,12 +19,13 @@ from companion.explain.hypothesis import (
 from engine import State
 from engine.layout import Contents, lies_first
 
-TOO_CLOSE = 1.5  # two explanations nearer than this are a question
-SURE = 4.0  # what nothing explains counts only when the evidence prefers it by so much
+TOO_CLOSE = 1.5  # two explanations closer than this lead to a question
+SURE = 4.0  # something unexplained counts only if the evidence prefers it by this much
 
 
 def unexplained_sites(hypothesis: Hypothesis, look: Look) -> Difference:
-    """What differs beyond a poor reading: a piece that nobody touched must not stop the game."""
+    """The differences that go beyond a poor reading; a piece that nobody touched must not stop the
+    game."""
     return {
         s: c
         for s, c in differing_sites(hypothesis, look).items()
@@ -33,8 +34,8 @@ def unexplained_sites(hypothesis: Hypothesis, look: Look) -> Difference:
 
 
 def contradicted_sites(hypothesis: Hypothesis, look: Look) -> Difference:
-    """Where nothing changed, people say, but what lies there is surely not that: a piece that could
-    also be something foreign"""
+    """Sites that should be unchanged, but whose contents are surely different: a piece that could
+    also be something foreign."""
     return {
         s: (hypothesis.layout.get(s, ()), e.best)
         for s, e in look.evidence.sites.items()
@@ -46,9 +47,9 @@ def contradicted_sites(hypothesis: Hypothesis, look: Look) -> Difference:
 def plainly_broken_rule(
     best: Hypothesis, hypotheses: list[Hypothesis], left: Difference, look: Look
 ) -> Hypothesis:
-    """The broken rule that explains what nothing allowed does, where that lies there beyond any
-    doubt, or where nothing was done but for it and it is hardly less likely than a poor reading, of
-    which people would be asked anyway; else best."""
+    """The illegal hypothesis that explains what nothing legal does, if what it explains lies there
+    beyond doubt, or if nothing else was done and it is hardly less likely than a poor reading that
+    people would be asked about anyway; otherwise `best`."""
     if all(site_score(best, look, s)[0] <= -MISREAD for s in left):
         behind = BREAKS_RULES
     elif not (best.actions or best.undo):
@@ -80,14 +81,14 @@ def is_rival(best: Hypothesis, other: Hypothesis, state: State, look: Look) -> b
 
 
 def _differ_in_result(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
-    """Whether it matters which of the two it was: another state, not only another way or order to
-    the same board."""
+    """Whether it matters which of the two it was: the states differ, and not only in the way or
+    order in which they were reached."""
     if bool(a.violations) != bool(b.violations):
         return True
     if a.state.key() == b.state.key() or not (a.certain and b.certain):
         return False
     fewer, more = sorted((a, b), key=lambda h: len(h.actions))
-    # what more was done shows nowhere
+    # the additional actions show nowhere
     for_nothing = more.total + more.cost <= fewer.total + fewer.cost
     missing = Counter(_action_texts(fewer)) - Counter(_action_texts(more))
     return bool(missing) or not for_nothing and len(more.actions) > len(fewer.actions)
@@ -98,8 +99,8 @@ def _action_texts(hypothesis: Hypothesis) -> list[str]:
 
 
 def best_order(hypotheses: list[Hypothesis]) -> Hypothesis:
-    """The likeliest hypothesis; where only the order of its actions is open, the order that gave
-    their players most."""
+    """The likeliest hypothesis; if only the order of its actions is open, the order that gave their
+    players most points."""
     best = hypotheses[0]
     if len(best.actions) < 2 or best.violations:
         return best
@@ -121,14 +122,14 @@ def _points_of(state: State, seats: set[str]) -> int:
 
 
 def rests_on_covered(hypothesis: Hypothesis, look: Look) -> bool:
-    """Whether all that its run changed lies under something foreign"""
+    """Whether everything that its run changed lies under something foreign."""
     changed = hypothesis.touched & changed_sites(hypothesis.base, hypothesis.layout)
     return bool(changed) and changed <= look.foreign
 
 
 def emptied_sites(hypothesis: Hypothesis, look: Look) -> list[str]:
-    """Sites where what lies lowest is gone, nothing like it lies there, nor has it come to lie
-    elsewhere; those with something foreign among them"""
+    """Sites whose lowest piece is gone, without one like it there or newly elsewhere; also those
+    with something foreign."""
     have = {s: c for s, c in hypothesis.state.layout().items() if c and s in look.evidence.sites}
     seen = {s: look.best(s) or () for s in look.evidence.sites}
     more = Counter(k for c in seen.values() for k in c) - Counter(

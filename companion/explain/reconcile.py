@@ -1,4 +1,4 @@
-"""From evidence to a verdict: the explanation that stands out, and what people are told of it
+"""From evidence to a verdict: the explanation that stands out, and what people are told about it
 (docs/contracts.md, Verdicts)."""
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from vision.evidence.site_evidence import FLOOR, Evidence, SiteEvidence
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known before a view is looked at.
+    """What is known before a view is examined.
 
     past: the states that stand, newest first, each with the text of the action that led to it
     (None: a start or an edit). seen: where the board was behind the state in the last settled view.
-    reads: how each site is read; optional: sites that a table may leave out. budget_s: for the
-    search. excused: where people said that these contents, as long as they are what is read, do not
-    lie there. said: which of past's actions people told (indices); others are the camera's guesses,
-    which later looks may correct; guessed: those of them that were one of several ways to the same
-    board.
+    reads: how each site is read. optional: sites that people may leave out. budget_s: seconds for
+    the search. excused: contents that people said do not lie there, for as long as they are what is
+    read. said: indices of the past actions that people stated; the others are guesses by the
+    camera, which later looks may correct. guessed: indices of those guesses that were one of
+    several ways to the same board.
     """
 
     game: Game
@@ -40,7 +40,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reconciliation:
-    """One settled view, to be explained by what is legal."""
+    """One settled view, explained by what is legal."""
 
     def __init__(self, context: Context, evidence: Evidence) -> None:
         self.context, self.evidence = context, evidence
@@ -48,7 +48,7 @@ class Reconciliation:
         self.look = Look(evidence, context.reads, context.optional, context.excused, lay)
 
     def verdict(self) -> Verdict:
-        """What the first rule that has anything to say makes of the best hypotheses"""
+        """The verdict of the first rule that applies to the best hypotheses."""
         c = self.context
         if self.evidence.busy:
             text = say("I wait until the board is free")
@@ -63,8 +63,8 @@ class Reconciliation:
         return next(v for rule in RULES if (v := rule(situation)) is not None)
 
     def poorly_read(self) -> dict[str, SiteEvidence]:
-        """The sites of which hardly more speaks for something foreign than for a piece: where the
-        piece is what a legal doing brings there, it is the piece"""
+        """The sites where something foreign is hardly likelier than a piece; if a legal action
+        brings that piece there, it is the piece."""
         return {
             s: e
             for s, e in self.evidence.sites.items()
@@ -72,8 +72,8 @@ class Reconciliation:
         }
 
     def hypotheses(self) -> list[Hypothesis]:
-        """What may have been done, the likeliest first; where doubtful readings matter, or one of
-        them may be what several doings are supposed for, with what else they may be."""
+        """What may have been done, likeliest first. If doubtful readings matter, or several actions
+        may have been supposed because of one, alternative readings are tried as well."""
         c, look = self.context, self.look
         points = starting_points(c.past, look, c.guessed, c.said)
         found = search_explanations(points, c.seen, look, c.past, c.budget_s, said=c.said)

@@ -30,8 +30,8 @@ from companion.explain.late_actions import forgotten_actions, put_in_earlier
 from engine import Action, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
-ONWARD = 3  # hypotheses that take nothing back, always gone on from
-UNLIKELY = 1.0  # a run that costs so much more than its actions is no plain one
+ONWARD = 3  # hypotheses that take nothing back, which are always continued
+UNLIKELY = 1.0  # a run that costs this much more than its actions is not a plain one
 
 
 def search_explanations(
@@ -45,9 +45,12 @@ def search_explanations(
     doubts: bool = False,
     said: frozenset[int] = frozenset(),
 ) -> list[Hypothesis]:
-    """The hypotheses found, best first. bases: (state, events taken back, the cost), newest first.
-    doubts: what is read with doubt is tried as what else it may be, too. said: see `Context`.
-    budget_s: of this thread's own work, so that a busy machine concludes the same, later."""
+    """The hypotheses found, best first.
+
+    bases: (state, events taken back, cost), newest first. doubts: try alternative readings of
+    doubtful sites too. said: see `Context`. budget_s: seconds of this thread's own CPU time, so
+    that a busy machine reaches the same conclusion, only later.
+    """
     end = time.thread_time() + budget_s
     hypotheses: list[Hypothesis] = []
     beam: list[Hypothesis] = []
@@ -78,7 +81,7 @@ def search_explanations(
                 or hypothesis.violations
                 or -hypothesis.cost < max(h.total for h in (*hypotheses, *children)) - STANDS_OUT
             ):
-                continue  # it explains all, or comes to nothing better
+                continue  # it explains everything, or cannot lead to anything better
             for proposal in _proposals_for(hypothesis, diff, look, doubts and n < 3):
                 if not proposal.belated:
                     children += _hypotheses_of(hypothesis, proposal, look)
@@ -107,8 +110,8 @@ def search_explanations(
     hypotheses += _done_before(hypotheses, look, end)
     guesses = {undo for _, undo, cost in bases if cost == REGUESS}
     best = max(h.total for h in hypotheses)
-    # Where the run does not come past the board as it lay, hands were not done with it then, though
-    # the board was left alone.
+    # If the run does not pass through the board as it lay, people were not finished at the time,
+    # although they had left the board alone.
     hypotheses = [
         msgspec.structs.replace(h, total=h.total - BY_HAND)
         if h.undo in guesses and h.total > best - STANDS_OUT and not _came_past(h, lay)
@@ -119,12 +122,13 @@ def search_explanations(
 
 
 def _came_past(hypothesis: Hypothesis, lay: Layout) -> bool:
-    """Whether a run done in place of what was guessed before comes past the board as it lay then"""
+    """Whether a run that replaces an earlier guess passes through the board as it lay at the
+    time."""
     run: list[Hypothesis] = [hypothesis]
     while run[0].parent is not None:
         run.insert(0, run[0].parent)
     if run[0].actions or hypothesis.violations:
-        return True  # put in where it was forgotten: that is judged elsewhere
+        return True  # inserted where it was overlooked, which is judged elsewhere
     for before, h in zip(run, run[1:]):
         hands = done_by(h.state, hands=True)
         later: dict[str, list[Contents]] = {}
@@ -143,9 +147,9 @@ def _came_past(hypothesis: Hypothesis, lay: Layout) -> bool:
 def _worth_going_on(
     hypotheses: list[Hypothesis], fresh: list[Hypothesis], width: int
 ) -> list[Hypothesis]:
-    """The likeliest legal ones; among them some that take nothing back, however much they leave
-    open: what the next player did may be more than all before. What breaks rules hides nothing that
-    breaks none."""
+    """The likeliest legal hypotheses; among them some that take nothing back, however much they
+    leave open, since what the next player did may outweigh everything before. An illegal hypothesis
+    never displaces a legal one."""
     legal = [h for h in fresh if not h.violations]
     onward = [h for h in legal if not h.undo][:ONWARD]
     best = max(h.total for h in hypotheses if not h.violations)
@@ -158,14 +162,14 @@ def _worth_going_on(
 
 
 def _was_overdue(hypothesis: Hypothesis, other: Hypothesis, seen: Layout) -> bool:
-    """Whether something the hypotheses differ in was still to be done in the last look: what has
-    lain as it should was not forgotten, but is gone or misread now"""
+    """Whether something in which the hypotheses differ was still to be done in the last look; what
+    lay as it should was not overlooked, but is gone or misread now."""
     return any(hypothesis.layout.get(s, ()) != other.layout.get(s, ()) for s in seen)
 
 
 def _still_shown(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:
-    """What a board that was behind the state may show: what it showed, and what it comes past while
-    people catch up."""
+    """What a board that was behind the state may show: what it showed, and the stages in between
+    while people catch up."""
     lag: dict[str, dict[Contents, float]] = {s: {c: STILL} for s, c in seen.items()}
     for step in state.steps if seen else ():
         for site, contents in step.changes.items() if not step.by_hand else ():
@@ -174,8 +178,8 @@ def _still_shown(state: State, seen: Layout) -> dict[str, dict[Contents, float]]
 
 
 def _done_before(hypotheses: list[Hypothesis], look: Look, end: float) -> list[Hypothesis]:
-    """The best run with what it leaves open done earlier in it: the last building of a round shows
-    little beside the births that followed, so no run that begins with it is kept."""
+    """The best run, with what it leaves unexplained done earlier in it. The last building of a
+    round shows little beside the births that followed, so no run that begins with it survives."""
     best = max((h for h in hypotheses if not h.violations), key=lambda h: h.total)
     found: list[Hypothesis] = []
     open_ = _unlikely_end(best)
@@ -195,8 +199,8 @@ def _done_before(hypotheses: list[Hypothesis], look: Look, end: float) -> list[H
 
 
 def _unlikely_end(hypothesis: Hypothesis) -> list[Hypothesis]:
-    """The hypothesis, and before it those its run came through if it needed something unlikely to
-    explain all, or leaves something to be done."""
+    """The hypothesis; if it needed something unlikely to explain everything, or leaves something to
+    be done, also its predecessors."""
     out = [hypothesis]
     while not _is_plain(out[-1]) and hypothesis.parent is not None:
         hypothesis = hypothesis.parent
@@ -211,8 +215,8 @@ def _is_plain(hypothesis: Hypothesis) -> bool:
 def _with_one_inserted(
     hypothesis: Hypothesis, left: Difference, look: Look
 ) -> Iterator[Hypothesis]:
-    """The hypothesis's run with one more doing before one of its actions that explains some of
-    `left`, the latest first."""
+    """The hypothesis's run with one action inserted that explains some of `left`, trying the latest
+    position first."""
     before, after = hypothesis.parent if left else None, hypothesis
     later: list[tuple[Action, float]] = []
     while before is not None:
@@ -233,7 +237,7 @@ def _with_one_inserted(
 def _replayed_after(
     hypothesis: Hypothesis, actions: Sequence[tuple[Action, float]], look: Look
 ) -> Iterator[Hypothesis]:
-    """The hypothesis after these actions too, each at its cost, if they are legal there"""
+    """The hypothesis after these actions as well, each at its cost, if they are legal there."""
     for action, cost in actions:
         if hypothesis.violations or hypothesis.state.check(action):
             return
@@ -245,8 +249,8 @@ def _replayed_after(
 def _proposals_for(
     hypothesis: Hypothesis, diff: Difference, look: Look, doubts: bool
 ) -> list[Proposal]:
-    """What the game makes of the difference, and of what it may be instead where a site is read
-    with doubt."""
+    """What the game makes of the difference, and of the alternatives where a site is read with
+    doubt."""
     out = hypothesis.state.explain(diff)
     for other in _other_readings(hypothesis, diff, look) if doubts else ():
         out += (
@@ -258,8 +262,8 @@ def _proposals_for(
 
 
 def _other_readings(hypothesis: Hypothesis, diff: Difference, look: Look) -> list[Difference]:
-    """The difference with one doubtful site read the second way each; or read the first way, where
-    that alone is no reason to suppose that anything was done."""
+    """The difference with one doubtful site at a time read the second way; or read the first way,
+    where that alone is no reason to suppose that anything was done."""
     out: list[Difference] = []
     for site, seen in look.hazy.items():
         want = hypothesis.layout.get(site, ())
@@ -278,8 +282,8 @@ def _other_readings(hypothesis: Hypothesis, diff: Difference, look: Look) -> lis
 
 
 def _hypotheses_of(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> list[Hypothesis]:
-    """The hypotheses a proposal leads to: after its last legal action, and the broken one when an
-    action is refused."""
+    """The hypotheses that a proposal leads to: the one after its last legal action, or the illegal
+    one if an action is refused."""
     if not proposal.actions:
         return (
             [judge_hypothesis(hypothesis.broken(proposal, proposal.violations, None), look)]
@@ -287,7 +291,7 @@ def _hypotheses_of(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> li
             else []
         )
     h = hypothesis
-    # what is free already is made no cheaper
+    # what is free already does not become cheaper
     before = any(str(a) in h.undone for a in proposal.actions)
     cost = max(proposal.cost, 0.0) if before else proposal.cost
     for i, action in enumerate(proposal.actions):
@@ -299,7 +303,7 @@ def _hypotheses_of(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> li
             state = h.state.apply(action)
         except IllegalAction as e:
             return [judge_hypothesis(h.broken(proposal, e.violations, action), look)]
-        # who takes an earlier piece back does the later ones no second time
+        # somebody who takes back an earlier action does not do the later ones again
         again = str(action) in h.undone
         h = h.after(state, action, (0.0 if again else ACTION) + (cost if i == 0 else 0.0))
     h = msgspec.structs.replace(h, certain=hypothesis.certain and proposal.certain)

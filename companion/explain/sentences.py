@@ -1,4 +1,4 @@
-"""What people did, in sentences: no notation reaches anybody who did not ask for it."""
+"""What people did, in sentences: nobody is shown notation without asking for it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def joined_texts(texts: Sequence[Text]) -> Text:
 def sentence_of(
     before: State, actions: Sequence[Action], without: Collection[int] = ()
 ) -> Text | None:
-    """What hands did in a run of legal actions; without: which of them are not told. None: nothing,
-    or it is not legal there."""
+    """What hands did in a run of legal actions. without: indices of actions to leave out. None if
+    there is nothing to say, or if an action is not legal there."""
     found: list[Text] = []
     state = before
     for n, action in enumerate(actions):

@@ -18,11 +18,11 @@ from engine.layout import Layout
 
 
 class Situation:
-    """hypotheses: the likeliest first. seen: where the board was behind the state in the last
-    settled view.
+    """hypotheses: likeliest first. seen: where the board was behind the state in the last settled
+    view.
 
-    best: the hypothesis to go by; left: where it leaves what is seen unexplained, site -> (what it
-    has there, what is seen).
+    best: the hypothesis to go by. left: what it does not explain, site -> (its contents, contents
+    seen).
     """
 
     def __init__(
@@ -38,13 +38,12 @@ class Situation:
 
     @property
     def state(self) -> State:
-        """The state as it stood before this view"""
+        """The state as it was before this view."""
         return self.past[0][0]
 
     @cached_property
     def behind(self) -> Layout:
-        """Where the board is behind the state that the best hypothesis comes to, site ->
-        contents"""
+        """Where the board is behind the state of the best hypothesis, site -> contents."""
         shown = {s: site_score(self.best, self.look, s)[1] for s in self.best.touched}
         return {
             s: c
@@ -57,10 +56,10 @@ class Situation:
 
     @cached_property
     def todo(self) -> tuple[ToDo, ...]:
-        """What people still have to do with the pieces"""
+        """What people still have to do with the pieces."""
         return todos_of(self.game, self.best, self.behind, self.past)
 
     @cached_property
     def contradicted(self) -> Difference:
-        """Where nothing was done, but what lies there is surely not what the state has"""
+        """Sites where nothing was done, but whose contents are surely not what the state has."""
         return contradicted_sites(self.best, self.look)

@@ -1,4 +1,4 @@
-"""The states that an explanation may begin with: the present one, and earlier ones where something
+"""The states that an explanation may begin with: the present one, and earlier ones if something
 done since may have to be taken back."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def starting_points(
             lifted = n not in said and (
                 _put_down_now(before, after, look) or _taken_up_now(before, after, look)
             )
-        else:  # on over what nobody could see
+        else:  # continues past events that nobody could see
             lifted = lifted and n not in said and not by_hand and not done_by(after, hands=False)
         if here or own and by_hand or gone and not by_hand or chosen or anew or lifted:
             bases.append(
@@ -76,8 +76,8 @@ def starting_points(
 
 
 def _put_down_now(before: State, after: State, look: Look) -> bool:
-    """Whether people only took something off the board, by an action or as far as they had come
-    with what follows from it, and all of that lies elsewhere now"""
+    """Whether people only took something off the board, by an action or by consequences they had
+    carried out so far, and all of it now lies elsewhere."""
     lay, here = before.layout(), after.layout()
     done = done_by(after, hands=True) or {
         s: c
@@ -97,8 +97,9 @@ def _put_down_now(before: State, after: State, look: Look) -> bool:
 
 
 def _taken_up_now(before: State, after: State, look: Look) -> bool:
-    """Whether people only put something on the board, and all of that is now gone elsewhere, and
-    lies in no third place"""
+    """Whether people only put something on the board, and just such pieces are now missing from
+    other sites without having appeared on a third: laid at the new place first, and only now picked
+    up from the old one."""
     lay, here, done = before.layout(), after.layout(), done_by(after, hands=True)
     if not done or any(Counter(lay.get(s, ())) - Counter(c) for s, c in done.items()):
         return False
@@ -115,8 +116,8 @@ def _taken_up_now(before: State, after: State, look: Look) -> bool:
 
 
 def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:
-    """Whether some of these sites show neither these contents nor what they came to by themselves
-    in one of the states"""
+    """Whether one of these sites shows neither these contents nor what became of them automatically
+    in one of the states."""
     return any(
         look.logp(s, c) < -NOTICED
         and not any(look.logp(s, x.layout().get(s, ())) >= -NOTICED for x in states)
@@ -127,8 +128,8 @@ def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:
 def _meant_otherwise(
     before: State, after: State, action: str, by_hand: Layout, look: Look, now: State
 ) -> bool:
-    """Whether what followed by itself lies otherwise, and what hands did may have been something
-    else: a card taken, of which nobody saw what it shows"""
+    """Whether what followed automatically lies differently, and the hands' part may have been
+    another action: a card was taken and nobody saw what it shows."""
     follows = done_by(after, hands=False)
     if not by_hand or not follows or not _lies_otherwise(follows, look, after, now):
         return False
@@ -142,7 +143,7 @@ def _meant_otherwise(
 
 
 def _had_a_choice(state: State, action: str) -> bool:
-    """Whether the seat could have done the same in more ways than one"""
+    """Whether the seat could have done the same in more than one way."""
     seat, _, words = action.partition(":")
     kind = words.split()[0]
     return sum(a.seat == seat and a.words().split()[0] == kind for a in state.legal_actions()) > 1

@@ -28,9 +28,11 @@ class ToDo(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One answer to a question. run: the actions it stands for, from `undo` events back; None: it
-    goes back as it was.
-    misread: what else is seen (`Question.seen`) does not lie there."""
+    """One answer to a question.
+
+    run: the actions it stands for, starting `undo` events back; None: everything is put back as it
+    was. misread: what is seen elsewhere (`Question.seen`) does not really lie there.
+    """
 
     text: Text
     run: tuple[str, ...] | None = None
@@ -51,13 +53,13 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """undo: how many events are taken back before `actions` are done; state: the one to go on from.
+    """undo: how many events are taken back before `actions` are done. state: the one to continue
+    from.
 
-    seen: site -> contents where the board is behind the state (to-dos); back: how to put an illegal
-    doing back.
-    certain: False where several sets of actions give the same board and these are a guess; redone:
-    which of the actions stood already and are only done again behind one put in before them. wrong:
-    site -> contents that hands left there though nothing allows it.
+    seen: site -> contents where the board is behind the state (to-dos). back: how to put an illegal
+    action back. certain: False if several sets of actions give the same board and this one is a
+    guess. redone: indices of the actions that had been done before and are only replayed after one
+    inserted before them. wrong: site -> contents that hands left there although nothing allows it.
     """
 
     verdict: str
@@ -76,7 +78,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def news(self) -> tuple[Action, ...]:
-        """The actions that are new, without those done again"""
+        """The new actions, without those that are only replayed."""
         return tuple(a for n, a in enumerate(self.actions) if n not in self.redone)
 
 

@@ -1,5 +1,5 @@
-"""From a situation to a verdict: rules in the order in which they are asked. The first that has
-anything to say decides; the last one always has."""
+"""From a situation to a verdict: rules in the order in which they are asked. The first one that
+applies decides; the last one always applies."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ from companion.explain.wording import decision_question, verdict_text, what_happ
 from engine import say
 from engine.layout import Contents, Layout
 
-MOST_GUESSES = 2  # answers offered for a place that cannot be told, besides what belongs there
-MANY_GONE = 3  # sites emptied at once: hands hardly do that, they cover them
+# answers offered for a place that cannot be recognised, besides what belongs there
+MOST_GUESSES = 2
+MANY_GONE = 3  # sites emptied at once: hands cover that many rather than empty them
 
 
 def alarm_beside_covers(s: Situation) -> Verdict | None:
-    """Against the rules, but several sites cannot be told: a cup's edge may be read as a piece,
+    """Illegal, but several sites cannot be recognised: the edge of a cup may be read as a piece,
     which is no reason for an alarm."""
     if s.best.violations and len(s.look.foreign) > 1:
         return _cannot_tell(s, UNCLEAR, s.seen)
@@ -53,8 +54,8 @@ def alarm_beside_covers(s: Situation) -> Verdict | None:
 
 
 def alarm_of_a_covering_arm(s: Situation) -> Verdict | None:
-    """Against the rules, but many pieces are gone at once: an arm as brown as the table covers
-    them, which is no reason for an alarm either."""
+    """Illegal, but many pieces are gone at once: an arm as brown as the table covers them, which is
+    no reason for an alarm either."""
     if not s.best.violations:
         return None
     gone = emptied_sites(s.best, s.look)
@@ -65,21 +66,21 @@ def alarm_of_a_covering_arm(s: Situation) -> Verdict | None:
 
 
 def pieces_in_hand(s: Situation) -> Verdict | None:
-    """Something is unexplained or against the rules, but all of it is what hands have taken up and
-    a legal action puts down again."""
+    """Something is unexplained or illegal, but all of it has been picked up by hands and a legal
+    action puts it down again."""
     return _half_done(s) if s.left or s.best.violations else None
 
 
 def rules_broken_and_more(s: Situation) -> Verdict | None:
-    """Against the rules from where the board lay, and something else lies wrong besides."""
+    """Illegal, starting from the board as it lay, and something else lies wrong besides."""
     if s.left and s.best.violations and s.state.layout() == s.best.base:
         return _against_rules(s, s.left)
     return None
 
 
 def nothing_explains(s: Situation) -> Verdict | None:
-    """No hypothesis explains all that is seen, or what the best one explains lies under something
-    foreign."""
+    """No hypothesis explains everything that is seen, or what the best one explains lies under
+    something foreign."""
     covered = s.look.foreign and s.best.actions and rests_on_covered(s.best, s.look)
     return _what_was_done(s, s.left) if s.left or covered else None
 
@@ -94,19 +95,19 @@ def several_explain(s: Situation) -> Verdict | None:
 
 
 def rules_broken(s: Situation) -> Verdict | None:
-    """What was done is against the rules, and explains all that is seen."""
+    """What was done is illegal, and explains everything that is seen."""
     return _against_rules(s, {}) if s.best.violations else None
 
 
 def surely_something_else(s: Situation) -> Verdict | None:
-    """Nothing was done or is still to be done, but what lies there is surely not what the state
+    """Nothing was done and nothing is left to do, but what lies there is surely not what the state
     has."""
     quiet = not (s.best.actions or s.best.undo or s.todo or s.look.foreign)
     return _what_was_done(s, s.contradicted) if quiet and s.contradicted else None
 
 
 def something_foreign(s: Situation) -> Verdict | None:
-    """Nothing was done, and something lies on the board that cannot be told."""
+    """Nothing was done, and something on the board cannot be recognised."""
     if not s.look.foreign or s.best.actions:
         return None
     if s.todo or len(s.look.foreign) > 1:
@@ -155,7 +156,7 @@ def _cannot_tell(s: Situation, verdict: str, seen: Layout, todo: tuple[ToDo, ...
 
 
 def _half_done(s: Situation) -> Verdict | None:
-    """Where all that is odd is that hands have taken up what a legal doing puts down again: the
+    """If all that is odd is that hands have picked up what a legal action puts down again: the
     verdict that waits for it."""
     onward = [h for h in s.hypotheses if not (h.undo or h.violations or h.parent and h.redone)]
     for h in onward:
@@ -184,9 +185,9 @@ def _half_done(s: Situation) -> Verdict | None:
 
 
 def _against_rules(s: Situation, left: Difference) -> Verdict:
-    """left: what else differs, without an explanation; it goes back too. What hands did may be
-    meant as one of several doings that nobody may do: each one's rules are named, the likeliest
-    one's first."""
+    """The verdict that names every rule broken. left: what else differs without an explanation; it
+    is put back too. If what hands did may be meant as one of several illegal actions, the rules of
+    each are named, those of the likeliest first."""
     best, kind_name = s.best, s.game.kind_name
     wrong = {**best.hands, **{site: c for site, (_, c) in left.items()}}
     back = tuple(
@@ -203,7 +204,7 @@ def _against_rules(s: Situation, left: Difference) -> Verdict:
     return Verdict(
         ILLEGAL,
         s.state,
-        () if best.refused is None else (best.refused,),  # what was legal before it is no part
+        () if best.refused is None else (best.refused,),  # without the legal actions before it
         violations=violations,
         back=back,
         seen=s.seen,
@@ -214,8 +215,8 @@ def _against_rules(s: Situation, left: Difference) -> Verdict:
 
 
 def _what_was_done(s: Situation, left: Difference) -> Verdict:
-    """Asks which of the likeliest hypotheses it was, or what else lies on the one site that none
-    of them explains. left: what none of them explains"""
+    """Asks which of the likeliest hypotheses it was, or what else lies on the single site that none
+    of them explains. left: what none of them explains."""
     answers: list[Answer] = []
     texts: set[str] = set()
     for h in s.hypotheses:
@@ -242,8 +243,8 @@ def _what_was_done(s: Situation, left: Difference) -> Verdict:
 
 
 def _what_is_it(s: Situation) -> Verdict:
-    """One place cannot be told: a piece read poorly, a coin, a crumb. What may lie there by the
-    rules is asked."""
+    """One place cannot be recognised: a piece read poorly, a coin, a crumb. Asks which of the
+    things that the rules allow lies there."""
     [site] = s.look.foreign
     have = s.state.layout().get(site, ())
     options = [c for c, _ in s.look.evidence.sites[site].options]
@@ -265,7 +266,7 @@ def _what_is_it(s: Situation) -> Verdict:
 
 
 def _other_readings(s: Situation, left: Difference) -> list[Answer]:
-    """What else may lie on the only site where nothing explains what is read there"""
+    """What else may lie on the only site where nothing explains what is read."""
     if len(left) != 1:
         return []
     [(site, (have, _))] = left.items()
@@ -278,14 +279,14 @@ def _other_readings(s: Situation, left: Difference) -> list[Answer]:
 def _guessed_answers(
     s: Situation, site: str, have: Contents, options: list[Contents]
 ) -> list[Answer]:
-    """The answers that a site holds one of these contents, the first few that are not what belongs
-    there and that something legal leads to"""
+    """Answers that a site holds one of these contents: the first few that are not what belongs
+    there and that a legal action leads to."""
     others = [c for c in options if c != have][:MOST_GUESSES]
     return [a for c in others if (a := _guessed_answer(s, site, have, c)) is not None]
 
 
 def _guessed_answer(s: Situation, site: str, have: Contents, contents: Contents) -> Answer | None:
-    """The answer that these contents lie on a site, if something legal leads to them"""
+    """The answer that these contents lie on a site, if a legal action leads to them."""
     for proposal in s.state.explain({site: (have, known_below(contents, have))}):
         if legal_run(s.state, proposal.actions) and not proposal.belated:
             words = pieces_text(contents, s.game.kind_name)

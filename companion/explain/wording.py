@@ -1,4 +1,4 @@
-"""What people are told and asked: a verdict's words, things to do, questions."""
+"""What people are told and asked: the text of a verdict, things to do, questions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from companion.explain.verdict import MOVED, SAME, Answer, Question, ToDo, mend_
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
 
-LONG_SINCE = 8  # events back that a to-do's words are looked for
+LONG_SINCE = 8  # how many events back to look for the words of a to-do
 
 
 def verdict_text(name: str, hypothesis: Hypothesis, past: Past) -> Text:
@@ -36,7 +36,7 @@ def verdict_text(name: str, hypothesis: Hypothesis, past: Past) -> Text:
 
 
 def todos_of(game: Game, hypothesis: Hypothesis, behind: Layout, past: Past) -> tuple[ToDo, ...]:
-    """One for each thing to do, with all the sites it changes."""
+    """One per thing to do, with all the sites it changes."""
     out: dict[str, ToDo] = {}
     before = [hypothesis.state, *(state for state, _ in past[:LONG_SINCE])]
     for site, shown in behind.items():
@@ -49,8 +49,8 @@ def todos_of(game: Game, hypothesis: Hypothesis, behind: Layout, past: Past) -> 
 def _todo_of(
     game: Game, hypothesis: Hypothesis, site: str, shown: Contents, before: list[State]
 ) -> ToDo:
-    """The sentence of the step that was to change this site, when the board is just before it; else
-    what to mend."""
+    """The sentence of the step that should have changed this site, if the board is just before that
+    step; otherwise what to correct."""
     want = hypothesis.layout.get(site, ())
     at = hypothesis.base.get(site, ())
     text = None
@@ -64,7 +64,7 @@ def _todo_of(
         for state in before
         for c in (state.layout(), *(x.changes for x in state.steps))
     )
-    # what came before is still to be done
+    # what happened before is still to be done
     if text is None and (shown_before or shown == hypothesis.base.get(site, ())):
         last = next(
             (step for state in before for step in reversed(state.steps) if site in step.changes),
@@ -82,7 +82,8 @@ def what_happened(
     look: Look,
     seat: str | None = None,
 ) -> Question:
-    """strange: sites that may have been misread, which is one more answer."""
+    """The question what was done on some sites. strange: sites that may have been misread, which
+    becomes one more answer."""
     if strange:
         answers = [
             *answers,
@@ -103,7 +104,7 @@ def what_happened(
 
 
 def decision_question(state: State) -> Question | None:
-    """What somebody has to say now because no later look can tell it."""
+    """What somebody has to say now because no later look can tell."""
     d = state.decision()
     if d is None or not d.ask or not d.choices:
         return None

@@ -1,5 +1,5 @@
-"""What the drawn twin is made of: sites, where pieces lie on them, and drawings of pieces and
-board, as compact JSON."""
+"""What the drawn board on the page is made of: sites, where pieces lie on them, and drawings of
+pieces and board, as compact JSON."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from engine.layout import lies_first
 from engine.text import Text, pack_text
 from vision.plan import Plan, Site, load_plan
 
-READABLE = 0.042  # of the board's longer side: about 15 px between pieces on a narrow phone
-MOST_SPOTS = 12  # kinds of loose piece drawn apart on one cluster site; people rarely mix more
+READABLE = 0.042  # share of the board's longer side: about 15 px between pieces on a narrow phone
+# kinds of loose piece drawn apart from each other on one cluster site; people rarely mix more
+MOST_SPOTS = 12
 
 
 Outline = Sequence[Sequence[float]]
 
 
 class Drawing:
-    """plan: the copy's own plan.toml, None: the one that comes with the game."""
+    """plan: the copy's own plan.toml; None: the one that comes with the game."""
 
     def __init__(self, plan: str | Path | None) -> None:
         self._plan = plan
@@ -50,7 +51,7 @@ class Drawing:
 
 def board_drawing(game: str, plan: Plan) -> dict[str, Any]:
     """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}, "faces": {kind:
-    {...}}}`, all in mm; faces: what lies on no site but is asked about."""
+    {...}}}`, all in mm. faces: kinds that lie on no site but occur in questions."""
     try:
         art = drawings.load_art(game)
     except drawings.BadArt:
@@ -86,8 +87,8 @@ def board_drawing(game: str, plan: Plan) -> dict[str, Any]:
 
 
 def drawn_shape(prim: Mapping[str, Any]) -> dict[str, Any]:
-    """A primitive of engine.art as the page draws it: `d` (an SVG path), `c` (circle) or `t`
-    (text); colours and width."""
+    """A primitive of engine.art in the page's form: `d` (an SVG path), `c` (circle) or `t` (text);
+    colours and width."""
     out: dict[str, Any] = {}
     if prim["p"] == "circle":
         out["c"] = _rounded_values([*prim["at"], prim["r"]])
@@ -112,8 +113,8 @@ def drawn_shape(prim: Mapping[str, Any]) -> dict[str, Any]:
 def free_spots(
     outline: Outline, apart: float, most: int = MOST_SPOTS, avoid: Sequence[Outline] = ()
 ) -> list[list[float]]:
-    """Places for pieces inside an outline, (x, y) in mm, the roomiest first and then around it, at
-    least `apart` from each other where that fits, closer where it does not; outside the outlines to
+    """Places for pieces inside an outline, (x, y) in mm, the roomiest first, then those around it;
+    at least `apart` from each other if that is possible, otherwise closer; outside the outlines to
     `avoid`."""
     pts, room = _grid_inside(np.array(outline, float))
     for other in avoid:
@@ -175,8 +176,8 @@ def _site_data(site: Site, plan: Plan) -> dict[str, Any]:
 
 
 def _loose_spots(site: Site, plan: Plan) -> dict[str, Any]:
-    """Where loose pieces lie on a cluster site, and how much larger than life they are drawn: on a
-    big map's cells small pawns would be specks on a phone, so they grow as long as five kinds still
+    """Where loose pieces lie on a cluster site, and by how much they are enlarged: on the cells of
+    a big map small pawns would be specks on a phone, so they grow as long as five kinds still
     fit."""
     loose = [max(p.footprint) for p in plan.piece if not lies_first(p.kind) and p.spans is None]
     apart = 1.2 * float(np.median(loose)) if loose else 10.0
@@ -222,7 +223,7 @@ def _turned_shapes(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[d
 
 
 def _piece_turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
-    """kind -> {site: degrees} where a piece lies turned on a site; only what is turned"""
+    """kind -> {site: degrees} where a piece lies turned on a site; unturned ones are left out."""
     out = {
         p.kind: {s.id: d for s in plan.site if (d := art.turn(p.kind, s.id))} for p in plan.piece
     }
@@ -230,7 +231,7 @@ def _piece_turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
 
 
 def piece_namer(game: str) -> Callable[[str], Text]:
-    """What a kind of a game's pieces is called"""
+    """A function that gives what people call a kind of the game's pieces."""
     try:
         return engine.game(game).kind_name
     except engine.UnknownGame:
@@ -238,7 +239,7 @@ def piece_namer(game: str) -> Callable[[str], Text]:
 
 
 def _seat_finder(game: str) -> Callable[[str], str | None]:
-    """Whose a kind of a game's pieces is"""
+    """A function that gives the seat that a kind of the game's pieces belongs to."""
     try:
         return engine.game(game).seat_of
     except engine.UnknownGame:

@@ -21,7 +21,7 @@ from typing import Any
 Prim = Mapping[str, Any]
 
 MM = 72 / 25.4
-CAPS = 0.718  # height of Helvetica's capitals, of the font's size
+CAPS = 0.718  # height of Helvetica's capitals, as a share of the font size
 _WIDTHS = dict(
     zip(
         map(chr, range(32, 127)),
@@ -38,7 +38,7 @@ _WIDTHS = dict(
 
 
 def text_width(text: str, size: float) -> float:
-    """mm a bold text takes whose capitals are `size` mm high"""
+    """The width in mm of a bold text whose capitals are `size` mm high."""
     return sum(_WIDTHS.get(c, 556) for c in text) / 1000 * size / CAPS
 
 
@@ -54,7 +54,7 @@ def wrapped_lines(text: str, size: float, room: float) -> list[str]:
 
 
 class Pdf:
-    """A document that is put together page by page."""
+    """A document that is assembled page by page."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -67,8 +67,8 @@ class Pdf:
         return self.pages[-1]
 
     def stamp(self, prims: Sequence[Prim], box: tuple[float, float, float, float]) -> int:
-        """A drawing kept once, for `Page.stamp`; box: (x0, y0, x1, y1) mm, what lies outside is cut
-        off."""
+        """Stores a drawing once, for `Page.stamp`. box: (x0, y0, x1, y1) mm; anything outside is
+        cut off."""
         self._stamps.append((_drawing_operators(prims).encode("ascii"), box))
         return len(self._stamps) - 1
 
@@ -120,8 +120,8 @@ class Pdf:
 
 
 class Page:
-    """A page; all places are mm from its upper left corner, x right, y down. drawn: the primitives
-    so far, for tests."""
+    """A page; positions are in mm from its upper left corner, x right, y down. drawn: the
+    primitives so far, for tests."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
@@ -134,13 +134,13 @@ class Page:
         self._parts.append(f"q 1 0 0 1 {_number_text(x, y)} cm {_drawing_operators(prims)} Q")
 
     def stamp(self, number: int, x: float, y: float) -> None:
-        """A drawing kept by `Pdf.stamp`, its (0, 0) at (x, y)."""
+        """A drawing stored by `Pdf.stamp`, with its (0, 0) at (x, y)."""
         self._parts.append(f"q 1 0 0 1 {_number_text(x, y)} cm /X{number} Do Q")
 
     def window(
         self, number: int, x: float, y: float, box: tuple[float, float, float, float]
     ) -> None:
-        """The same, but only what falls into the box (x0, y0, x1, y1) of the page shows."""
+        """The same, but only what lies inside the box (x0, y0, x1, y1) of the page shows."""
         x0, y0, x1, y1 = box
         self._parts.append(
             f"q {_number_text(x0, y0, x1 - x0, y1 - y0)} re W n "
@@ -157,7 +157,7 @@ class Page:
         colour: str = "#808080",
         dash: float = 0.0,
     ) -> None:
-        """Draws a line, mm; dash: the length of its dashes, 0 for a whole line."""
+        """Draws a line, mm. dash: the length of its dashes, 0 for a solid line."""
         prim = {"p": "line", "points": [[x0, y0], [x1, y1]], "stroke": colour, "width": width}
         self.drawn.append(prim)
         dashed = f"[{_number_text(dash, dash)}] 0 d " if dash else ""
@@ -172,7 +172,7 @@ class Page:
         colour: str = "#202020",
         bold: bool = False,
     ) -> None:
-        """Text from (x, y), the left end of its base line; its capitals are `size` mm high."""
+        """Draws text from (x, y), the left end of its baseline; its capitals are `size` mm high."""
         shown = _string_bytes(text).decode("latin-1")
         self._parts.append(
             f"BT {_colour_numbers(colour)} rg /T{0 if bold else 1} {_number_text(size / CAPS)} Tf "
@@ -214,7 +214,7 @@ def _text_operators(p: Prim) -> str:
     size, turn = p["size"], math.radians(p.get("turn", 0))
     half, rise = text_width(p["text"], size) / 2, size / 2
     c, s = math.cos(turn), math.sin(turn)
-    # (-half, rise) is where the base line begins, seen from the middle, before turning.
+    # (-half, rise) is where the baseline begins relative to the centre, before turning.
     x, y = p["at"][0] - c * half - s * rise, p["at"][1] - s * half + c * rise
     shown = _string_bytes(p["text"]).decode("latin-1")
     return (

@@ -29,8 +29,8 @@ from vision.plan import Plan
 
 A4 = (210.0, 297.0)
 PAPERS = {"a4": A4, "letter": (215.9, 279.4)}
-MARGIN = 9.0  # mm no printer is trusted with
-OVERLAP = 8.0  # mm that board sheets share, to glue
+MARGIN = 9.0  # mm at the edge that printers cannot be trusted with
+OVERLAP = 8.0  # mm of overlap between board sheets, for glue
 GAP = 3.0  # mm between pieces, for scissors
 CORNERS = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 GREY = "#8c8c8c"
@@ -49,9 +49,11 @@ def print_document(
     paper: tuple[float, float] = A4,
     words: Words = str,
 ) -> Pdf:
-    """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards,
-    board, pieces; paper: (width, height) of a sheet in mm; words: puts a text into the reader's
-    language."""
+    """The whole PDF.
+
+    address: what a QR code on the first sheet leads to. parts: which of cards, board, pieces.
+    paper: (width, height) of a sheet in mm. words: translates a text into the reader's language.
+    """
     pdf = Pdf(words(say("{title}: to print and play", title=title)))
     if "cards" in parts:
         _card_sheet(pdf, plan, title, address, paper, words)
@@ -117,7 +119,7 @@ def _card_sheet(
             x,
             y,
         )
-        # on the rim: it stays on the card
+        # on the margin, which stays on the card
         page.text(x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {words(name)}", 1.8, GREY)
     _draw_ruler(page, MARGIN + 6, 216)
     if address:
@@ -135,7 +137,7 @@ def _draw_ruler(page: Page, x: float, y: float) -> None:
 
 
 def _small_board(page: Page, plan: Plan, x: float, y: float, name: str) -> None:
-    """Where the cards go, as a small drawing"""
+    """A small drawing of where the cards go."""
     w, h = plan.size
     scale = 36 / max(w, h)
     square, gap = CARD * scale, CARD_GAP * scale
@@ -215,8 +217,8 @@ def board_sheets(
     size: Sequence[float], paper: tuple[float, float] = A4
 ) -> tuple[tuple[float, float], list[tuple[int, int, float, float]]]:
     """How a board of `size` mm is cut into sheets: the sheet's (width, height), and (row, column,
-    x, y) of each: what mm of the board lie at the upper left of its printed part. The way round
-    with fewer sheets, all of one size: no strips."""
+    x, y) of each, where x and y are the mm of the board at the upper left of its printed part. Uses
+    the orientation with fewer sheets, all of one size, without narrow strips."""
     best = None
     for sheet in (paper, paper[::-1]):
         room = [s - 2 * MARGIN for s in sheet]
@@ -278,7 +280,7 @@ def _crop_marks(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
 
 
 def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
-    """(front, back or None, how many) of everything to cut out."""
+    """(front, back or None, how many) for everything to cut out."""
     told: set[str] = set()
     for entry in art.data.get("sheet", ()):
         fronts, backs = _dealt_backs(entry["front"]), _dealt_backs(entry.get("back", {}))
@@ -301,7 +303,7 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
         if not piece.count or piece.looks or piece.kind in told:
             continue
         if back is None and piece.kind in backs_of_others:
-            continue  # it is only ever the other side of something
+            continue  # it is only the back of something else
         if back is not None and art.back(back) == piece.kind:
             if back in told:
                 continue
@@ -321,7 +323,7 @@ def _add_pieces(
     pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Words
 ) -> None:
     shelf = _Shelves(pdf, words(say("{title}: pieces", title=title)), paper)
-    # Pieces of one size stand together, whatever they are: that saves paper.
+    # Pieces of one size are grouped together, whatever they are, which saves paper.
     groups: dict[tuple, list[tuple[str, str | None, int]]] = {}
     for front, back, count in cut_outs(plan, art):
         size = _piece_size(plan, art, front)
@@ -355,7 +357,7 @@ def _add_pieces(
 def _caption_text(
     game: str, members: Sequence[tuple[str, str | None, int]], two_sided: bool, height: float
 ) -> Text:
-    """What a group is, and what is to be done with it"""
+    """What a group is, and what to do with it."""
     number = sum(n for _, _, n in members)
     pieces = (
         say("{what} ({n})", what=piece_namer(game)(members[0][0]), n=number)
@@ -384,7 +386,7 @@ class _Shelves:
         return self._page
 
     def caption(self, text: str, w: float, h: float) -> None:
-        """A group's name, above the row that its pieces begin."""
+        """Starts a row with a group's name above its pieces."""
         if self._page is None or self.y + self.row + 6 + h > self.paper[1] - MARGIN:
             self._new_page()
         else:
@@ -393,7 +395,7 @@ class _Shelves:
         self.y += 5
 
     def place(self, w: float, h: float) -> tuple[Page, float, float]:
-        """The page, and where on it the upper left corner of the next piece is."""
+        """The page and the position on it of the next piece's upper left corner."""
         if self.x + w > self.paper[0] - MARGIN:
             self._new_row()
         if self.y + h > self.paper[1] - MARGIN:

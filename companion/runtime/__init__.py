@@ -1,1 +1,1 @@
-"""What runs while people play: camera to verdict, configuration, club."""
+"""What runs while people play: from camera to verdict, configuration, club."""

@@ -1,4 +1,4 @@
-"""What a game begins with: its own beginning, or where a script leaves it."""
+"""What a game begins with: its own beginning, or the state at the end of a script."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import engine
 from companion.fault import Fault
 from engine import BadPlan, BadText, State, Statement, script
 
-# whoever plays a script needs no eyes, which take longer to load than scripts to run
+# playing a script needs no reader, which takes longer to load than a script to run
 if TYPE_CHECKING:
     from companion.runtime.copies import Specimen
 
 
 def read_text(path: str | Path) -> str:
-    """A text file's words. Raises Fault, naming the file."""
+    """The contents of a text file. Raises Fault, naming the file."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as e:
@@ -26,8 +26,8 @@ def read_text(path: str | Path) -> str:
 
 
 def scripted_state(path: str | Path, specimen: Specimen) -> State:
-    """The state a `.play` file leads to. Raises Fault, naming file and line, also where an
-    expectation of it does not hold."""
+    """The state that a `.play` file leads to. Raises Fault, naming file and line, also if an
+    expectation does not hold."""
     game, text = engine.game(specimen.game), read_text(path)
     try:
         wanted = script.parse_script(text).game

@@ -1,8 +1,8 @@
-"""A table among many: it tells an MQTT broker how it stands (topics: docs/manual/club.md), and goes
-on when there is none.
+"""A table among many: it reports its state to an MQTT broker (topics: docs/manual/club.md), and
+carries on if there is none.
 
-Whatever was missed while the broker was gone follows when it is back: the state is retained, moves
-are numbered.
+Whatever was missed while the broker was away is sent once it is back: the state is retained, and
+moves are numbered.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from engine.text import Text
 
 log = logging.getLogger(__name__)
 ONLINE, OFFLINE = "online", "offline"
-LONGEST_WAIT = 30  # seconds between two tries to reach the broker
-CALM = 0.25  # seconds in which changes are gathered into one message
+LONGEST_WAIT = 30  # seconds between two attempts to reach the broker
+CALM = 0.25  # seconds for which changes are gathered into one message
 
 
 def topic_name(name: str) -> str:
@@ -34,8 +34,8 @@ def topic_name(name: str) -> str:
 def table_summary(
     snapshot: dict[str, Any], name: str, page: str, began: str = ""
 ) -> dict[str, Any]:
-    """What others may know of a table: no hands, and no scores while they are hidden. Texts are
-    English sentences. began: what tells this game from the table's others."""
+    """What others may know about a table: no hands, and no scores while they are hidden. Texts are
+    English sentences. began: distinguishes this game from the table's others."""
     hidden = snapshot["settings"].get("hidden_scores") and not snapshot["outcome"]
     outcome, verdict = snapshot["outcome"], snapshot["verdict"]
     people = snapshot["settings"].get("names") or {}
@@ -71,8 +71,8 @@ def plain_text(packed: dict[str, Any]) -> str:
 
 
 class Publisher:
-    """Follows a table in a thread of its own; nothing the broker does reaches the table. delivered:
-    the last move's event."""
+    """Follows a table in its own thread; nothing the broker does reaches the table. delivered: the
+    event of the last move sent."""
 
     def __init__(self, table: Table, club: Club, name: str) -> None:
         self.table, self.club, self.name = table, club, name
@@ -80,7 +80,7 @@ class Publisher:
         self.base = f"{club.prefix}/{self.id}"
         self.delivered = 0
         self._stop = threading.Event()
-        # set when a connection came about: everything has to be told anew
+        # set when a connection is made: everything has to be sent again
         self._fresh = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="club", daemon=True)
         self.client = mqtt_client(club, f"nilometer-{self.id}")
@@ -88,21 +88,21 @@ class Publisher:
         self.client.on_connect = self._connected
 
     def start(self) -> None:
-        # The broker need not be there yet: paho's own thread keeps trying.
-        """Connects, and goes on trying, in a thread of its own."""
+        # The broker need not be running yet: paho's own thread keeps trying.
+        """Connects, and keeps trying, in its own thread."""
         self.client.connect_async(self.club.broker, self.club.port, keepalive=20)
         self.client.loop_start()
         self._thread.start()
 
     def stop(self) -> None:
-        """Says that the table is offline, and disconnects."""
+        """Announces that the table is offline, and disconnects."""
         self._stop.set()
         if self.client.is_connected():
             self.client.publish(
                 f"{self.base}/online", OFFLINE, qos=1, retain=True
             ).wait_for_publish(0.5)
-        # Its own thread is a daemon: waiting for one that just tries to reach a dead broker would
-        # hold up the stop.
+        # paho's thread is a daemon: waiting for it while it tries to reach a dead broker would
+        # delay the stop.
         self.client.disconnect()
 
     def _connected(
@@ -131,8 +131,8 @@ class Publisher:
                 log.exception("the club could not be told")
 
     def _tell(self, told: str) -> str:
-        """The moves the broker has not had, then the state they lead to, where it is another than
-        `told`."""
+        """Sends the moves that the broker has not had, then the state they lead to if it differs
+        from `told`."""
         snapshot = self.table.snapshot()
         state = table_summary(snapshot, self.name, self.club.page, self.table.began)
         for move in snapshot["moves"]:
@@ -185,8 +185,8 @@ class Publisher:
 
 
 def mqtt_client(club: Club, name: str) -> mqtt.Client:
-    """A client that reconnects by itself; its name makes a second table of the same name drive the
-    first one off. Raises Fault for an authority's file that cannot be used."""
+    """A client that reconnects automatically; its name makes a second table of the same name
+    replace the first. Raises Fault if an authority's file cannot be used."""
     made = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id=name)
     if club.user:
         made.username_pw_set(club.user, club.password or None)

@@ -24,23 +24,23 @@ Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
 
 class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the page is served. host "0.0.0.0": every phone in the network; pin: the host's, made
-    up when empty."""
+    """Where the page is served. host "0.0.0.0": reachable for every phone in the network. pin: the
+    host's; generated if empty."""
 
     host: str = "0.0.0.0"
     port: Port = 8080
     # six digits at least
     pin: Annotated[str, msgspec.Meta(pattern=r"^\s*$|^[\s-]*([0-9][\s-]*){6,}$")] = ""
-    # what the QR code says, when it is another than this machine's own
-    # (http://nilometer.local:8080)
+    # what the QR code says, if it is not this machine's own address (http://nilometer.local:8080)
     address: str = ""
-    # "auto": https at the same port, with a certificate of the table's own
+    # "auto": https at the same port, with the table's own certificate
     tls: Literal["", "auto", "files"] = ""
     certificate: str = ""  # "files": PEM files
     key: str = ""
-    redirect: bool = False  # plain requests are sent to https
-    names: tuple[str, ...] = ()  # others under which the page is asked for
-    proxies: tuple[str, ...] = ()  # addresses or networks of proxies that say who asks
+    redirect: bool = False  # plain requests are redirected to https
+    names: tuple[str, ...] = ()  # other names under which the page may be requested
+    # addresses or networks of proxies that state the client's address
+    proxies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for proxy in self.proxies:
@@ -48,16 +48,17 @@ class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The names under which the page is asked for, that of `address` too"""
+        """The names under which the page may be requested, including that of `address`."""
         own = urlsplit(self.address).hostname
         return (*self.names, *((own,) if own else ()))
 
 
 class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The MQTT broker this table publishes to (docs/manual/club.md); none: it keeps to itself.
+    """The MQTT broker that this table publishes to (docs/manual/club.md); without one nothing is
+    published.
 
-    table: what it is called in topics, letters, digits and "-" (the copy's name when empty). page:
-    the link others open.
+    table: its name in topics, letters, digits and "-" (by default the copy's name). page: the link
+    that others open.
     """
 
     broker: str = ""
@@ -66,29 +67,30 @@ class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     user: str = ""
     password: str = ""
     tls: bool = False
-    # the certificate authority's file (PEM) that the broker is known by; none: those this machine
-    # trusts
+    # the file (PEM) of the certificate authority that vouches for the broker; none: those this
+    # machine trusts
     ca: str = ""
     prefix: str = "nilometer"
-    discovery: str = "homeassistant"  # Home Assistant's own prefix; "" leaves its announcements out
+    # Home Assistant's own prefix; "" publishes no announcements for it
+    discovery: str = "homeassistant"
     page: str = ""
 
 
 class Speech(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the table's own loudspeaker says; without a language it is silent. piper: the file of a
-    voice for piper; else espeak-ng reads."""
+    voice for piper; otherwise espeak-ng speaks."""
 
     language: Annotated[str, msgspec.Meta(pattern=r"^([a-z]{2})?$")] = ""
     piper: str = ""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Paths are relative to the configuration file, or to the folder NILOMETER_STATE names (the
+    """Paths are relative to the configuration file, or to the folder in NILOMETER_STATE (the
     service's state directory).
 
-    copy: folder of the calibrated copy; seats: who plays, in order; start: a .play file to start
-    from instead of the beginning; journal: the game's file, gone on with when it exists; camera,
-    pins: as hardware/camera.py and hardware/panel.py say.
+    copy: folder of the calibrated copy. seats: who plays, in order. start: a .play file to start
+    from instead of the beginning. journal: the game's file; an existing game continues. camera,
+    pins: as described in hardware/camera.py and hardware/panel.py.
     """
 
     copy: str
@@ -98,7 +100,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     journal: str = "game.journal"
     picture_budget_mb: Annotated[int, msgspec.Meta(ge=0)] = 200
     hidden_scores: bool = False
-    # from views that reading and rules agreed on, after the game (docs/manual/calibrate.md)
+    # from views on which reader and rules agreed, after the game (docs/manual/calibrate.md)
     learn: bool = True
     looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=10)] = 5.0
     camera: dict[str, Any] = {}
@@ -109,20 +111,20 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folder: str = "."
 
     def path(self, name: str) -> Path:
-        """A path of the configuration, taken from its folder."""
+        """A path from the configuration, resolved against its folder."""
         return Path(self.folder) / name
 
     def open_camera(self) -> Camera:
-        """The camera that is named, not opened yet; where none is, the first that is found; with
-        the copy's focus. Raises BadCamera."""
+        """The configured camera, not opened yet, or else the first one found; with the copy's
+        focus. Raises BadCamera."""
         camera = open_camera(self.camera or found.usual_camera(), self.folder)
         take_over_focus(camera, self.path(self.copy))
         return camera
 
 
 def load_config(path: str | Path) -> Config:
-    """Raises Fault, naming the file and what is wrong in it. What setting up wrote into the state
-    directory (`written_path`) is read first; what the owner says in `path` is put over it."""
+    """Raises Fault, naming the file and what is wrong in it. What set-up wrote to the state
+    directory (`written_path`) is read first; what the owner says in `path` overrides it."""
     path, below = Path(path), written_path(path)
     data = _toml_data(below) if below != path and below.is_file() else {}
     try:
@@ -139,7 +141,7 @@ def load_config(path: str | Path) -> Config:
 
 
 def owners_part(path: str | Path) -> Config:
-    """What the owner has said before any copy was named. Raises Fault."""
+    """What the owner has configured before any copy was named. Raises Fault."""
     try:
         return msgspec.convert(
             {"copy": "", **(_toml_data(Path(path)) if Path(path).is_file() else {})}, Config
@@ -149,7 +151,7 @@ def owners_part(path: str | Path) -> Config:
 
 
 def _setting_hint(fault: Exception) -> str:
-    """Which setting a wrong word may stand for"""
+    """The setting that a misspelt word may stand for."""
     word = re.search(r"unknown field `(\w+)`", str(fault))
     return (
         name_hint(word[1], [f for kind in (Config, Web, Club) for f in kind.__struct_fields__])
@@ -168,7 +170,7 @@ def _toml_data(path: Path) -> dict[str, Any]:
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
-    """TOML's data. Raises Fault, naming `path`."""
+    """The data of a TOML text. Raises Fault, naming `path`."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
@@ -176,7 +178,7 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
 
 
 def written_path(path: str | Path) -> Path:
-    """Where a set-up writes its answers: the service cannot write in /etc, but in its state
+    """Where set-up writes its answers: the service cannot write to /etc, but to its state
     directory."""
     state = os.environ.get("NILOMETER_STATE")
     return Path(state) / "nilometer.toml" if state else Path(path)
@@ -184,7 +186,7 @@ def written_path(path: str | Path) -> Path:
 
 def is_begun(path: str | Path) -> bool:
     """Whether there is a configuration that names a copy; one that cannot be read counts, so that
-    its fault is told."""
+    its fault is reported."""
     for file in {Path(path), written_path(path)}:
         try:
             if "copy" in tomllib.loads(file.read_text(encoding="utf-8")):

@@ -13,8 +13,7 @@ from vision.storage.text_file import read_toml
 
 
 class Specimen(msgspec.Struct, frozen=True, eq=False):
-    """reader: the copy's fitted model; rules_plan: the plan it was made for, as the rules see
-    it."""
+    """reader: the copy's fitted model; rules_plan: the plan it was made for, in the rules' form."""
 
     folder: Path
     name: str
@@ -24,7 +23,8 @@ class Specimen(msgspec.Struct, frozen=True, eq=False):
 
 
 def open_copy(folder: str | Path) -> Specimen:
-    """Raises BadModel; Fault for a folder that is no copy, or was not calibrated yet."""
+    """The copy in a folder. Raises BadModel; Fault if the folder is not a copy, or has not been
+    calibrated yet."""
     folder = Path(folder)
     path = folder / "copy.toml"
     try:
@@ -44,8 +44,7 @@ def open_copy(folder: str | Path) -> Specimen:
 
 
 def read_name(folder: Path) -> tuple[str, str]:
-    """(game, name) of a copy's folder; "" and the folder's name where its copy.toml cannot be
-    read."""
+    """(game, name) of a copy's folder; "" and the folder's name if its copy.toml cannot be read."""
     try:
         data = read_toml(folder / "copy.toml")
     except (OSError, ValueError):

@@ -15,7 +15,7 @@ from vision.geometry.pose import Pose
 from vision.motion.watcher import Watcher
 from vision.reader import Reader
 
-# seconds of rest after which what was taken over from an earlier picture is read as well
+# seconds of rest after which sites carried over from an earlier picture are read as well
 QUIET = 3.0
 BUSY = {
     "hand": "a hand is in view",
@@ -27,10 +27,11 @@ BUSY = {
 
 
 class Eye:
-    """Remembers the pose, the settled view and its evidence, so that only what changed is read
-    anew.
+    """Remembers the pose, the settled view and its evidence, so that only what has changed is read
+    again.
 
-    picture: the full picture that the evidence of a stream is from."""
+    picture: the full picture that a stream's evidence comes from.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -41,17 +42,17 @@ class Eye:
         self.watcher = Watcher(reader.plan)
         # the picture of the stream when self.picture was taken
         self._watched: np.ndarray | None = None
-        # when only some sites were read last, if not all were since
+        # when only some sites were read last, unless all have been read since
         self._partly: float | None = None
-        self._ahead = False  # whether the evidence is of a table not yet at rest
-        self._odd: set[str] = set()  # sites read then as something foreign
-        # sites read as something foreign since all was read afresh: what was found there, past an
-        # arm, is half of what lies there and must not be remembered
+        self._ahead = False  # whether the evidence is of a table that was not yet at rest
+        self._odd: set[str] = set()  # sites that were read as something foreign then
+        # sites read as something foreign since everything was last read afresh: what was found
+        # there beside an arm is only part of what lies there and must not be cached
         self._hidden: set[str] = set()
 
     def single(self, image: np.ndarray) -> Evidence:
-        """A picture that stands for a settled second by itself. Raises NoBoard for one without the
-        board."""
+        """The evidence of one picture that stands for a settled second. Raises NoBoard if the board
+        is not in it."""
         start = time.perf_counter()
         try:
             pose = self.reader.locate(image, self.pose)
@@ -67,12 +68,13 @@ class Eye:
     def stream(
         self, image: np.ndarray, now: float, full: Callable[[], np.ndarray | None] | None = None
     ) -> Evidence | None:
-        """The next picture of a stream: evidence when the table is still and something may have
-        changed, with `busy` while it is not; None when nothing is new. Raises NoBoard. What changed
-        is read as soon as nothing moves, so that it is at hand when the table is still.
+        """The next picture of a stream: evidence if the table is still and something may have
+        changed, with `busy` if it is not; None if nothing is new. Raises NoBoard. What changed is
+        read as soon as nothing moves, so that it is ready when the table counts as still.
 
-        full: where `image` is a small one that only serves for watching, fetches the full one
-        (None: there is none now)."""
+        full: if `image` is a small one that only serves for watching, fetches the full one (None:
+        there is none now).
+        """
         start = time.perf_counter()
         look, before = self.watcher.see(image, now), self.evidence
         if full is None:
@@ -101,22 +103,24 @@ class Eye:
             and not look.shaken
             and self.watcher.single(picture, pose).state in BUSY
         ):
-            return self._busy("hand", self.pose, start)  # it came between the two pictures
+            return self._busy("hand", self.pose, start)  # a hand came between the two pictures
         still = pose is self.pose
         sites = changed | self._odd if still and changed else None
-        if sites is None:  # a piece pushed a little may have been taken for two
+        if sites is None:  # a piece that was nudged may have been taken for two
             self.cache.forget()
         found = self._read(picture, image, pose, sites, start, now)
         if still and before is not None and before.busy is None and same_reading(found, before):
-            return None  # nobody has done anything: what people are told stands
+            return None  # nobody has done anything, so what people were told stands
         return found
 
     def wanted(self, now: float) -> list[float]:
-        """When, after a picture taken at `now`, others are of use sooner than usual"""
+        """The times, after a picture taken at `now`, at which further pictures are useful sooner
+        than usual."""
         return self.watcher.wanted(now)
 
     def whole(self) -> Evidence:
-        """Reads all sites of the picture afresh, nothing recalled: what came of it is odd."""
+        """Reads all sites of the picture afresh, with an empty cache, because the result so far is
+        odd."""
         assert self.picture is not None and self._watched is not None and self.pose is not None
         self.cache.forget()
         return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
@@ -138,8 +142,8 @@ class Eye:
         sites: frozenset[str],
         full: Callable[[], np.ndarray | None] | None,
     ) -> None:
-        """Reads sites that changed while nobody knows yet whether the table stays as it is; what
-        takes long is left till then"""
+        """Reads sites that have changed while it is not certain yet that the table stays as it is;
+        anything that takes long is left until then."""
         start = time.perf_counter()
         picture = image if full is None else full()
         if picture is None:
@@ -171,8 +175,8 @@ class Eye:
         now: float = 0.0,
         ahead: bool = False,
     ) -> Evidence:
-        """sites: those that seem to have changed (None: that is not known); watched: the picture of
-        the stream, maybe another; now: its time."""
+        """sites: those that seem to have changed (None: unknown). watched: the picture of the
+        stream, which may be another. now: its time."""
         self.picture, self._watched = image, watched
         if sites is not None and self._most(sites):
             sites = None
@@ -193,7 +197,7 @@ class Eye:
             moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
         if found.registration.maybe_turned and not pose.maybe_turned:
             pose = msgspec.structs.replace(pose, maybe_turned=True)
-        self.pose = pose  # a doubt about it is asked again at the next look
+        self.pose = pose  # a doubt about it is examined again at the next look
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
         self.evidence = msgspec.structs.replace(
             found, registration=registration, ms=(time.perf_counter() - start) * 1000
@@ -213,13 +217,14 @@ class Eye:
         return out
 
     def _interrupt(self, why: str) -> None:
-        """Marks what was read last as interrupted; it holds if nothing has changed since."""
+        """Marks what was read last as interrupted; it holds again if nothing turns out to have
+        changed."""
         if self.evidence is not None:
             self.evidence = msgspec.structs.replace(self.evidence, busy=why)
 
 
 def same_reading(a: Evidence, b: Evidence) -> bool:
-    """Whether the same is read everywhere"""
+    """Whether both read the same everywhere."""
     return all(
         (e.best, e.foreign) == (b.sites[s].best, b.sites[s].foreign) for s, e in a.sites.items()
     )

@@ -1,6 +1,6 @@
-"""All the tables of a club, as their broker tells of them; the page is companion_web.hall.
+"""All the tables of a club, as their broker reports them; the page is companion_web.hall.
 
-Whoever may write to the broker may write nonsense: what does not fit `Told` is dropped.
+Whoever may write to the broker may write nonsense, so anything that does not fit `Told` is dropped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ToldSeat(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a table's state has to be, as companion.runtime.club.summary makes it."""
+    """The form that a table's state must have; companion.runtime.club.table_summary makes it."""
 
     name: Word
     began: Word = ""
@@ -58,26 +58,27 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Hall:
-    """tables(): every table that was ever heard of, by name, with "id" and "online"; version: grows
-    with each change."""
+    """tables(): every table ever heard of, by name, with "id" and "online". version: grows with
+    each change."""
 
     def __init__(self, club: Club) -> None:
         self.club, self.version, self.connected = club, 0, False
-        self.epoch = secrets.token_hex(4)  # another hall's versions mean nothing here
+        self.epoch = secrets.token_hex(4)  # versions given out by another process mean nothing here
         self._states: dict[str, dict[str, Any]] = {}
         self._online: dict[str, bool] = {}
-        self._touched: dict[str, int] = {}  # the version of each table's last change, gone ones too
-        # (table, when its game began) -> how that ended, as long as this hall runs: a night
+        # the version of each table's last change, including tables that are gone
+        self._touched: dict[str, int] = {}
+        # (table, when its game began) -> how it ended, for as long as this hall runs: a night
         self._results: dict[tuple[str, str], dict[str, Any]] = {}
-        self._results_changed = 0  # the version in which they did last
+        self._results_changed = 0  # the version in which they last changed
         self._lock = threading.Lock()
-        # A name of the broker's choosing: any number of halls may look on.
+        # The broker chooses the client's name, so that any number of halls may connect.
         self.client = mqtt_client(club, "")
         self.client.on_connect, self.client.on_message = self._connected, self._message
         self.client.on_disconnect = lambda *_: self._set(False)
 
     def start(self) -> None:
-        """Connects, and goes on trying, in a thread of its own."""
+        """Connects, and keeps trying, in its own thread."""
         self.client.connect_async(self.club.broker, self.club.port, keepalive=20)
         self.client.loop_start()
 
@@ -87,15 +88,15 @@ class Hall:
         self.client.loop_stop()
 
     def tables(self) -> list[dict[str, Any]]:
-        """All tables as the broker tells of them."""
+        """All tables as the broker reports them."""
         with self._lock:
             found = [self._shown(i) for i in self._states]
         return sorted(found, key=lambda t: (t["name"].lower(), t["id"]))
 
     def changes(self, since: str = "") -> dict[str, Any]:
-        """{"broker", "version", "full", "tables", "gone", "results"}: all tables, or where `since`
-        is a version told before, those that have changed since and the ids of those that are gone;
-        results: the finished games, oldest first, None where none came since."""
+        """{"broker", "version", "full", "tables", "gone", "results"}: all tables, or, if `since` is
+        a version given out before, those that have changed since and the ids of those that are
+        gone. results: the finished games, oldest first, None if there are no new ones."""
         epoch, _, number = since.partition(".")
         with self._lock:
             full = epoch != self.epoch or not number.isdecimal() or int(number) > self.version
@@ -127,7 +128,8 @@ class Hall:
         while len(self._touched) > 2 * MOST:
             oldest = next(iter(self._touched))
             del self._touched[oldest]
-            self.epoch = secrets.token_hex(4)  # who asks for what came after it gets all
+            # a client that asks for what came after it gets everything
+            self.epoch = secrets.token_hex(4)
 
     def _set(self, connected: bool) -> None:
         with self._lock:
@@ -139,15 +141,15 @@ class Hall:
     ) -> None:
         with self._lock:
             self.connected = not reason.is_failure
-            # Who went while the broker was away, or died with it, said no goodbye; who is there
-            # says so again.
+            # A table that left or died while the broker was away has not said so; a table that is
+            # there announces itself again.
             gone = [name for name, online in self._online.items() if online]
             self._online = dict.fromkeys(self._online, False)
             self._touch(*gone)
         client.subscribe([(f"{self.club.prefix}/+/state", 1), (f"{self.club.prefix}/+/online", 1)])
 
     def _message(self, client: Any, userdata: Any, message: Any) -> None:
-        """Nothing that anybody leaves at the broker ends this thread."""
+        """Takes in a message; nothing that anybody leaves at the broker ends this thread."""
         try:
             self._heard(client, userdata, message)
         except Exception as e:
@@ -166,7 +168,7 @@ class Hall:
                     self._touch(name)
             elif what == "state" and not message.payload:
                 self._online.pop(name, None)
-                # its owner took the retained state away: it is gone for good
+                # its owner deleted the retained state: it is gone for good
                 if self._states.pop(name, None) is not None:
                     self._touch(name)
             elif what == "state" and known and len(message.payload) <= LONGEST:
@@ -180,7 +182,7 @@ class Hall:
                     self._note_end(name, state)
 
     def _note_end(self, name: str, state: dict[str, Any]) -> None:
-        """Remembers how a game ended, and forgets it where that was taken back. The caller holds
+        """Remembers how a game ended, and forgets it if the ending was taken back. The caller holds
         the lock."""
         key, winners = (name, state["began"]), state["winners"]
         result = (

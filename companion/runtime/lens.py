@@ -1,5 +1,5 @@
-"""Where a copy's camera keeps its focus: found once, then put there at every start, as another
-focus makes it another lens."""
+"""Where a copy's camera keeps its focus: found once, then set at every start, since another focus
+acts like another lens."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ FILE = "focus.json"  # in the copy's folder: {"camera": "Pi camera 0", "focus": 
 
 
 class Lens(Protocol):
-    """The lens of the camera that looks. focuses: whether it may find its focus by itself; focus:
-    where it stands, None: not known;
-    name: the camera's."""
+    """The lens of a camera. focuses: whether it may find its focus itself; focus: its position,
+    None: unknown; name: the camera's."""
 
     @property
     def focuses(self) -> bool:
-        """Whether the lens finds its focus by itself."""
+        """Whether the lens finds its focus itself."""
 
     @property
     def focus(self) -> float | None:
-        """Where it stands, in the camera's own unit; None: not known."""
+        """Its position, in the camera's own unit; None: unknown."""
 
     @property
     def name(self) -> str:
         """The camera's name."""
 
     def focus_anew(self) -> object:
-        """Lets it look for its focus again."""
+        """Lets it search for its focus again."""
 
 
 class Fixed:
-    """One that cannot be moved from here"""
+    """A lens that cannot be moved from here."""
 
     focuses, focus, name = False, None, ""
 
     def focus_anew(self) -> None:
-        """Nothing: this lens cannot be moved."""
+        """Does nothing: this lens cannot be moved."""
 
 
 def kept_focus(folder: Path, name: str) -> float | None:
-    """Where the camera of that name had its focus when this copy was photographed; None: nobody
-    knows."""
+    """The focus that the camera of that name had when this copy was photographed; None if
+    unknown."""
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return float(data["focus"]) if data["camera"] == name else None
@@ -55,7 +54,7 @@ def kept_focus(folder: Path, name: str) -> float | None:
 
 
 def keep_focus(folder: Path, name: str, focus: float | None) -> None:
-    """A folder that cannot be written has it found anew at the next start."""
+    """Stores the focus. If the folder cannot be written, it is found again at the next start."""
     if focus is not None:
         with contextlib.suppress(OSError):
             write_whole(
@@ -65,7 +64,7 @@ def keep_focus(folder: Path, name: str, focus: float | None) -> None:
 
 
 def take_over_focus(camera: Camera, folder: Path) -> None:
-    """A camera to which nobody has told its focus has the copy's, and what it finds becomes the
+    """Gives a camera without a configured focus the copy's; otherwise what it finds becomes the
     copy's."""
     if camera.focus is None:
         camera.focus = kept_focus(folder, camera.name)

@@ -1,6 +1,6 @@
-"""Puts views of the table aside to learn from: those in which what the rules have lies there for
-all that is seen, and after which the game has moved on. Of a game the views are kept that say most:
-those whose contents were read with most doubt."""
+"""Sets views of the table aside to learn from: those in which what the rules expect fits everything
+that is seen, and after which the game has moved on. The views kept of a game are the most
+informative ones, whose contents were read with most doubt."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ from companion.table.table import Table
 from engine.layout import Layout
 from vision.evidence.site_evidence import Evidence
 
-ROOM = 700  # MB that must be free: fitting takes so much, and must not cost the table its memory
+# MB that must be free: fitting takes this much, and must not deprive the table of memory
+ROOM = 700
 
 
 class Lessons:
-    """Told of every settled look; keeps at most so many views a game. A full disk or a folder that
-    may not be written to ends the keeping, never the game."""
+    """Told about every settled look; keeps at most a fixed number of views per game. A full disk or
+    a read-only folder ends the keeping, never the game."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.ended, self.over = folder, False, False
-        self.kept: dict[str, float] = {}  # this game's views, by name: how much each says
+        # this game's views: name -> how much can be learnt from it
+        self.kept: dict[str, float] = {}
         self._waiting: tuple[int, float, np.ndarray, Layout] | None = None
 
     def look(self, table: Table, verdict: Verdict, evidence: Evidence, image: np.ndarray) -> None:
-        """Puts a settled view aside, if the game has agreed on what it shows."""
+        """Sets a settled view aside if the game has agreed with what it shows."""
         event = table.lines[-1].event
         if (
             self._waiting
@@ -75,9 +77,9 @@ class Lessons:
 
 
 def surprise_of(table: Table, evidence: Evidence) -> float | None:
-    """How much a reader could learn from this view: the surprise at what the rules have, the sum of
-    -log(probability) of all sites. None where what the rules have is nowhere near what is seen on
-    some site, or something else lies there."""
+    """How much a reader could learn from this view, in nats: the sum over all sites of
+    -log(probability) of what the rules expect. None if that is implausible on some site, or if
+    something else lies there."""
     layout, surprise = table.state.layout(), 0.0
     for site, e in evidence.sites.items():
         if site in table.optional:
@@ -90,9 +92,9 @@ def surprise_of(table: Table, evidence: Evidence) -> float | None:
 
 
 def learn_beside(folder: Path) -> subprocess.Popen | None:
-    """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody
-    waits for it. What came of it is
-    told where the table tells things: in the terminal, or the service's log."""
+    """Runs `nilometer learn` in a low-priority process of its own once the game is over; nobody
+    waits for it. Its result appears where the table reports things: in the terminal, or the
+    service's log."""
     if free_mb() < ROOM:
         return None
     try:

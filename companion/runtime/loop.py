@@ -1,4 +1,4 @@
-"""The table's loop: camera, eye, table, lamp. The same for a real and a simulated camera."""
+"""The table's loop: camera, eye, table, lamp. The same for real and simulated cameras."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from vision.evidence.site_evidence import NoBoard
 from vision.storage.heap_trim import trim_heap
 
 log = logging.getLogger(__name__)
-LIVE, PLACE = 960, 360  # pixels of the longer side of pictures that people look at
+LIVE, PLACE = 960, 360  # pixels on the longer side of pictures that people look at
 
-TRIM_S = 60.0  # seconds after which what reading has freed is handed back to the machine
+TRIM_S = 60.0  # seconds after which memory freed by reading is returned to the machine
 
 
 class Loop:
-    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). pictures: those
-    taken so far; looks: settled views among them; faults: pictures that could not be made sense
-    of."""
+    """Runs until `stop`. beat: called on every pass through the loop (a watchdog). pictures: how
+    many have been taken; looks: how many of them were settled views; faults: how many could not be
+    processed."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class Loop:
         table.sight = self
 
     def run(self) -> None:
-        """In the calling thread; the camera has its own."""
+        """Runs in the calling thread; the camera has its own."""
         number = 0
         with self.supervisor:
             while not self._stop.is_set():
-                # systemd, who misses the beat, starts the table in another process
+                # without the beat, systemd restarts the table in another process
                 if not self.supervisor.hangs:
                     self._beat()
                 self.table.journal.rest()
@@ -74,8 +74,8 @@ class Loop:
                 self.take(frame)
 
     def take(self, frame: Frame) -> None:
-        """A picture of the camera's, if it is of use. One that nobody foresaw must not end the
-        evening: said, and counted."""
+        """Processes a picture of the camera, if it is usable. An unforeseen exception must not end
+        the evening, so it is logged and counted."""
         image = frame.small if self.supervisor.small else frame.image
         if self.supervisor.state != OK or image is None:
             return
@@ -93,8 +93,8 @@ class Loop:
             trim_heap()
 
     def see(self, image: np.ndarray, now: float) -> None:
-        """One picture: what it changes. Where it is the camera's small one, a full one is fetched
-        when there is something to read."""
+        """Processes one picture. If it is the camera's small one, a full one is fetched when there
+        is something to read."""
         full = self._full if self.supervisor.small else None
         try:
             evidence = self.eye.stream(image, now, full)
@@ -103,7 +103,7 @@ class Loop:
             self.panel.show("busy")
             return
         if evidence is None and self.trouble:
-            # what could not be written down is tried again, though nothing moves
+            # what could not be written is tried again, although nothing moves
             evidence = self.eye.evidence
         if evidence is None:
             return
@@ -129,7 +129,7 @@ class Loop:
         return frame.image if frame is not None else None
 
     def _sound(self, verdict: Verdict) -> None:
-        """Buzzes once for what is illegal; not again when only a hand was in view meanwhile."""
+        """Buzzes once for something illegal; not again if only a hand was in view in between."""
         if verdict.verdict == ILLEGAL and verdict.violations != self._buzzed:
             self.panel.buzz()
         if verdict.verdict != BUSY:
@@ -151,7 +151,8 @@ class Loop:
         return None if image is None else jpeg_of(image, LIVE)
 
     def place(self, site: str) -> bytes | None:
-        """A site and as much again on all sides, cut from the picture that was read last."""
+        """A site and as much again on all sides, cut from the picture that was read last, as
+        JPEG."""
         image, pose, found = self.eye.picture, self.eye.pose, self.eye.reader.plan.sites.get(site)
         if image is None or pose is None or found is None:
             return None
@@ -163,16 +164,17 @@ class Loop:
         return jpeg_of(cv2.remap(image, *maps, cv2.INTER_LINEAR), PLACE)
 
     def stop(self) -> None:
-        """Ends `run` after its present turn."""
+        """Ends `run` after its present pass."""
         self._stop.set()
 
 
 def leave_process(code: int) -> int:
-    """The exit code; but a process in which a thread has not ended yet (a camera that hangs, a
-    picture half read) ends here.
+    """Returns the exit code; but if a thread has not ended yet (a camera that hangs, a picture half
+    read), the process ends here.
 
-    Python would take itself apart under that thread, and a thread inside OpenCV then aborts the
-    process."""
+    Python would shut down underneath that thread, and a thread inside OpenCV then aborts the
+    process.
+    """
     if any(t is not threading.current_thread() for t in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

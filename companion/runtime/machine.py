@@ -1,5 +1,5 @@
-"""The computer the table runs on: whether its power supply will do, whether it is too hot, how much
-of it reading may take."""
+"""The computer that runs the table: whether its power supply suffices, whether it is too hot, how
+many threads reading may use."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 
 from engine.text import Text, say
 
-EVERY = 30.0  # seconds between two looks
-# vcgencmd get_throttled: what is so now; 16 bits higher the same, since the start
+EVERY = 30.0  # seconds between two checks
+# vcgencmd get_throttled: the present state; 16 bits higher the same since the start
 VOLTAGE, CAPPED, THROTTLED, WARM = 1, 2, 4, 8
 SINCE_START = 16
 
 
 def read_throttled() -> int | None:
-    """The firmware's bits; None: this is no Raspberry Pi, or it may not be asked."""
+    """The firmware's bits; None if this is not a Raspberry Pi, or if they may not be read."""
     command = shutil.which("vcgencmd")
     if command is None:
         return None
@@ -32,7 +32,7 @@ def read_throttled() -> int | None:
 
 
 def power_faults(bits: int | None) -> list[Text]:
-    """What people should know of these bits"""
+    """What people should know about these bits."""
     bits = bits or 0
     out = []
     if bits & VOLTAGE:
@@ -54,8 +54,8 @@ def watch_machine(
     read: Callable[[], int | None] = read_throttled,
     every: float = EVERY,
 ) -> None:
-    """Tells the host's page what there is to say of this machine, until `ended`. told: what is so
-    all the time."""
+    """Tells the host's page what there is to say about this machine, until `ended`. told: what
+    always holds."""
     while True:
         bits = read()
         tell((*told, *power_faults(bits)))
@@ -64,12 +64,12 @@ def watch_machine(
 
 
 def limit_heaps() -> None:
-    """Glibc gives threads heaps of their own, where what reading took stays for later: with two of
-    them it stays but once"""
-    with contextlib.suppress(OSError, AttributeError):  # another C library has no such thing
+    """Limits glibc to two heaps: it gives threads their own, and each would hold on to the memory
+    that reading once needed."""
+    with contextlib.suppress(OSError, AttributeError):  # other C libraries do not have it
         ctypes.CDLL(None).mallopt(-8, 2)  # M_ARENA_MAX
 
 
 def reading_threads() -> int:
-    """How many threads one picture may take: a processor is left to the page"""
+    """How many threads one picture may use: one processor is left to the page."""
     return max(1, len(os.sched_getaffinity(0)) - 1)

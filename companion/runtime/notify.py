@@ -1,5 +1,5 @@
-"""Tells systemd that the table is ready, alive, stopping (sd_notify's protocol); nothing where no
-service asked for it."""
+"""Tells systemd that the table is ready, alive or stopping (sd_notify's protocol); does nothing if
+it was not started as a service."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def _send_message(message: str) -> bool:
 
 
 def tell_ready(status: str = "watching the table") -> bool:
-    """Tells systemd that the service serves; False where there is none to tell. See
+    """Tells systemd that the service is ready; False if there is nobody to tell. See
     sd_notify(3)."""
     return _send_message(f"READY=1\nSTATUS={status}")
 
 
 def tell_alive(every: float = 1.0) -> bool:
-    """Feeds the watchdog, at most once in `every` seconds."""
+    """Feeds the watchdog, at most once every `every` seconds."""
     global _last
     now = time.monotonic()
     if now - _last < every:
@@ -40,5 +40,5 @@ def tell_alive(every: float = 1.0) -> bool:
 
 
 def tell_stopping() -> bool:
-    """Tells systemd that the service ends; False where there is none to tell."""
+    """Tells systemd that the service is ending; False if there is nobody to tell."""
     return _send_message("STOPPING=1")

@@ -1,1 +1,1 @@
-"""The first evening's questions, what to lay for a calibration, and the service."""
+"""The first evening's questions, what to lay out for a calibration, and the service."""

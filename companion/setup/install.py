@@ -1,9 +1,9 @@
-"""The table as an appliance: what `nilometer install` puts on a machine, and how `uninstall` takes
-it away again.
+"""The table as an appliance: what `nilometer install` puts on a machine, and how `uninstall`
+removes it.
 
-Everything is done through `Machine`, whose root may be another folder (tests, an image being made);
-commands that need the running system are then only named. Whatever was there before is remembered
-in RECORD, so that undoing gives it back.
+Everything is done through `Machine`, whose root may be another folder (tests, an image being
+built); commands that need the running system are then only listed. What was there before is
+recorded in RECORD, so that it can be restored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FILES = {
 
 class Machine:
     """A file system to install into. root "/": this machine. dry: only says what would be done.
-    tell: hears each step."""
+    tell: receives a line per step."""
 
     def __init__(
         self, root: str | Path = "/", dry: bool = False, tell: Callable[[str], object] = print
@@ -47,18 +47,19 @@ class Machine:
         self.booted = self.live and Path("/run/systemd/system").is_dir()
 
     def path(self, name: str) -> Path:
-        """A file of the machine, or of the folder that stands for it."""
+        """A file of the machine, or of the folder that stands in for it."""
         return self.root / name
 
     def read(self, name: str) -> str | None:
-        """A file's text; None where there is none."""
+        """A file's text; None if there is none."""
         try:
             return self.path(name).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
 
     def write(self, name: str, text: str, why: str = "") -> None:
-        """Nothing where it says so already; else all or nothing. Raises OSError."""
+        """Writes a file, completely or not at all; nothing is done if it has this text already.
+        Raises OSError."""
         if self.read(name) == text:
             return
         self.tell(f"write /{name}{why}")
@@ -66,19 +67,20 @@ class Machine:
             return
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Daemons that are not root have to read what is new here, however strict root's umask is.
+        # Daemons that do not run as root must be able to read new files, however strict root's
+        # umask is.
         write_whole(path, text.encode(), None if path.exists() else 0o644)
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
+        """Removes a file, if it exists."""
         if self.path(name).is_file():
             self.tell(f"remove /{name}")
             if not self.dry:
                 self.path(name).unlink()
 
     def run(self, *command: str, needs_system: bool = True) -> None:
-        """needs_system: only named, not run, where the root is another folder or systemd is not
-        what runs it. Raises Fault."""
+        """Runs a command. needs_system: only listed, not run, if the root is another folder or the
+        machine is not run by systemd. Raises Fault."""
         self.tell("run " + " ".join(command))
         if self.dry or needs_system and not self.booted:
             return
@@ -99,8 +101,8 @@ class Machine:
 
 
 def install_service(machine: Machine, prefix: str | Path = sys.prefix) -> None:
-    """Puts everything in its place; what is there already stays. prefix: the venv that holds the
-    program. Raises Fault."""
+    """Installs everything; what is there already stays. prefix: the venv that holds the program.
+    Raises Fault."""
     _require_root(machine)
     prefix = Path(prefix)
     if not (prefix / "bin" / "nilometer").exists():
@@ -113,7 +115,7 @@ def install_service(machine: Machine, prefix: str | Path = sys.prefix) -> None:
     )
     machine.write(RECORD, json.dumps(record, indent=1) + "\n", "  (what was here before)")
     for name, text in file_texts(prefix).items():
-        if name != CONFIG or machine.read(CONFIG) is None:  # the configuration is its owner's
+        if name != CONFIG or machine.read(CONFIG) is None:  # the configuration belongs to its owner
             machine.write(name, text)
     machine.run(
         *machine.at_root("systemd-sysusers"),
@@ -135,7 +137,7 @@ def install_service(machine: Machine, prefix: str | Path = sys.prefix) -> None:
 
 
 def uninstall_service(machine: Machine, everything: bool = False) -> None:
-    """Takes away what `install_service` put there. Games, and a configuration somebody wrote in,
+    """Removes what `install_service` installed. Games, and a configuration that somebody edited,
     stay unless `everything`."""
     _require_root(machine)
     kept = machine.read(RECORD)
@@ -175,7 +177,7 @@ def uninstall_service(machine: Machine, everything: bool = False) -> None:
 
 
 def file_texts(prefix: str | Path) -> dict[str, str]:
-    """path -> what stands in each file. Raises Fault where this is no checkout."""
+    """path -> text of each file. Raises Fault if this is not a checkout."""
     prefix = Path(prefix)
     seen = {str(prefix), str(UNITS.parent), sys.base_prefix} if prefix.name else {""}
     out = {}
@@ -211,8 +213,8 @@ def _host_name(text: str | None) -> str | None:
 
 
 def _renamed_host(text: str, name: str | None) -> str:
-    """avahi's configuration with another host name; None: without one, so that it is the
-    machine's."""
+    """avahi's configuration with another host name; None: without one, so that the machine's is
+    used."""
     lines = [line for line in text.splitlines() if not line.startswith("host-name=")]
     if name is not None:
         at = lines.index("[server]") + 1 if "[server]" in lines else 0

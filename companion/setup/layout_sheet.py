@@ -1,4 +1,4 @@
-"""What to lay where for a calibration, as a sheet to look at beside the board: a picture of each
+"""What to lay where for a calibration, as a sheet to have beside the board: a picture of each
 sampler, and the same in words."""
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}
 svg{width:100%;height:auto;background:#efe9dc}
 .site{fill:none;stroke:#8a8172;stroke-width:.6}
 dt{font-weight:600;float:left;min-width:4rem}dd{margin:0 0 .2rem 4rem}"""
-HIGHER = 0.16  # of its width by which each piece of a pile is drawn further up than the one below
+# how far up each piece of a pile is drawn above the one below it, as a share of its width
+HIGHER = 0.16
 
 
 def layout_sheet(
     plan: Plan, layouts: Sequence[Layout], language: str = "en", words: Callable[[Text], str] = str
 ) -> str:
-    """An HTML page that needs nothing beside it; words: puts a text into `language`"""
+    """A self-contained HTML page. words: translates a text into `language`."""
     made, name = board_drawing(plan.game, plan), piece_namer(plan.game)
 
     def in_words(layout: Layout) -> str:
@@ -58,7 +59,7 @@ def _title_of(plan: Plan) -> Text | str:
 
 
 def layout_picture(made: Mapping[str, Any], layout: Layout) -> str:
-    """SVG of the board with a layout on it; made: by companion.printing.board_drawing"""
+    """SVG of the board with a layout on it. made: from companion.printing.board_drawing."""
     w, h = made["size"]
     out = [shape_svg(s) for s in made["board"]]
     out += [

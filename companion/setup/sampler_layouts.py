@@ -1,4 +1,4 @@
-"""Samplers that people lay by hand: every kind often enough, and not a piece more."""
+"""Samplers for people to lay by hand: every kind often enough, and not a piece more."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from companion.simulate.samples import Layout, another_sampler, full_samplers
 from vision.geometry.footprints import stands_upright
 from vision.plan import Plan
 
-EACH, ROUNDS = 3, 2  # so often each kind, in so many photos
-# pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and
+EACH, ROUNDS = 3, 2  # this often each kind, in this many photos
+# pieces in all, if there are few kinds: two stones of a colour show little of how stones lie and
 # shine
 FEWEST = 16
-APART = 2.0  # sites between things that stand and hide each other no more
+APART = 2.0  # sites between standing pieces that are far enough apart not to hide each other
 
 
 def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
-    """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the
-    game's `[[lie]]`."""
+    """Layouts for a person to lay; the same seed gives the same ones. The game's `[[lie]]` says
+    what may lie where."""
     rng = random.Random(seed)
     rules = art_for(plan).data.get("lie", ())
     if not rules and stands_upright(plan):
@@ -36,9 +36,9 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
     # what such a piece lies on stays
     kept = [{p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here]
-    # Large heaps first: the more of them go, the less there is to lay; and among heaps alike any,
-    # so that what stays is spread over the board: pieces lean and shine otherwise elsewhere. In
-    # turn, so that no photo shows all of a kind and the other next to none.
+    # Large heaps first: the more of them go, the less there is to lay. Among equal heaps any, so
+    # that what stays is spread over the board, since pieces lean and shine differently elsewhere.
+    # In turn, so that no photo shows all of a kind and the other next to none.
     orders = [
         [
             (n, site)
@@ -51,8 +51,8 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     ]
     for n, site in (at for step in zip_longest(*orders) for at in step if at is not None):
         there = Counter(layouts[n][site])
-        # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can
-        # be tried on the other
+        # a kind stays in every photo that shows it: seen in two lights it is learnt better, and can
+        # be tested on the other photo
         if all(
             k not in spanning and k not in kept[n] and shown[k] - m >= each and here[n][k] > m
             for k, m in there.items()
@@ -64,13 +64,13 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
 
 
 def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
-    """Of things that lean and hide each other, which look different in every place: all that the
-    box holds, each kind far from where it stands in any of the photos, and from all else in its
-    own"""
+    """Layouts of pieces that lean and hide each other and so look different in every place:
+    everything in the box, each kind far from where it stands in the other photos and from
+    everything else in its own."""
     sites = [s for s in plan.site if s.reads == "pile"]
     side = float(np.median([np.ptp(np.array(s.outline), axis=0).max() for s in sites]))
     centres = np.array([s.centre for s in sites]) / side
-    most = len(sites) // 2  # beside them the board must be seen
+    most = len(sites) // 2  # the board must be visible beside them
     layouts: list[Layout] = []
     shown: dict[str, list[int]] = {p.kind: [] for p in plan.piece}
     for _ in range(ROUNDS):
@@ -79,7 +79,7 @@ def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
         ]
         rng.shuffle(todo)
         placed: dict[int, str] = {}
-        # what is shown least first: not all may have room
+        # what is shown least comes first, since there may not be room for everything
         for _, kind in sorted(todo, key=lambda one: one[0])[:most]:
             near, like = (nearest_distances(centres, at) for at in (list(placed), shown[kind]))
             room = [
@@ -102,7 +102,7 @@ def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
 
 
 def nearest_distances(centres: np.ndarray, at: list[int]) -> np.ndarray:
-    """(n,) how far each is from the nearest of those, infinitely if there are none"""
+    """(n,) the distance of each to the nearest of those, infinity if there are none."""
     return (
         np.linalg.norm(centres[:, None] - centres[at], axis=2).min(1)
         if at
@@ -111,8 +111,8 @@ def nearest_distances(centres: np.ndarray, at: list[int]) -> np.ndarray:
 
 
 def one_more_layout(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
-    """A layout that shows these kinds again, and little else; before: what the photos so far
-    show"""
+    """A layout that shows these kinds again, and little else. before: what the photos so far
+    show."""
     return another_sampler(
         plan, art_for(plan).data.get("lie", ()), random.Random(len(before)), kinds, before, EACH
     )

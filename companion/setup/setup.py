@@ -1,5 +1,5 @@
 """The first evening, as a conversation on the phone: which game, who sits where, which rules, which
-copy; calibrating it; and at the end the configuration that `nilometer run` goes on with."""
+copy; its calibration; and at the end the configuration that `nilometer run` continues with."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from engine.text import pack_text
 from vision.plan import BadPlan, load_plan
 from vision.storage.photo_file import BadPhoto
 
-STIRRED = 12.0  # grey levels that a part of the picture differs by from the one before: a hand
-WIDEST = 1000  # pixels of the empty board as the picture of what to lay shows it
+STIRRED = 12.0  # grey levels by which a part of the picture differs from the previous one: a hand
+WIDEST = 1000  # pixels of the empty board in the picture of what to lay
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ Picture = Callable[[], tuple["np.ndarray | None", str]]
 
 
 class NotSo(ValueError):
-    """Something that cannot be done as it was said; carries the sentence."""
+    """Something that cannot be done as requested; carries the sentence that says why."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -51,12 +51,12 @@ class NotSo(ValueError):
 
 
 class Setup:
-    """What has been said so far. All methods may be called from any thread; what cannot be raises
-    NotSo.
+    """What has been answered so far. All methods may be called from any thread; what cannot be done
+    raises NotSo.
 
-    path: the configuration to write, or to complete, copies lie beside it; picture: what the camera
-    sees now and, without a picture, why; camera: the `[camera]` table to write; cameras: those that
-    can be chosen instead (hardware/found.py), which `look_through` does; lens: that camera's.
+    path: the configuration to write, or to complete; copies lie beside it. picture: what the camera
+    sees now, or why there is none. camera: the `[camera]` table to write. cameras: those that can
+    be chosen instead (hardware/found.py), which `look_through` does. lens: that camera's.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class Setup:
         self.session: Session | None = None
         self.framing: Framing | None = None
         self.progress: tuple[str, float] | None = None
-        self._began = 0.0  # when learning did, by the clock that never goes back
+        self._began = 0.0  # when learning did, by the monotonic clock
         self.report: Report | None = None
         self.fault: str | None = None
         self.written = threading.Event()
 
     def choose(self, game: str, seats: Sequence[str], options: Mapping[str, str]) -> None:
-        """Which game, who sits where (the first starts), which readings of its rules."""
+        """Sets the game, who sits where (the first starts), and the options of its rules."""
         with self._lock:
             try:
                 chosen = engine.game(game)
@@ -128,7 +128,7 @@ class Setup:
         ]
 
     def choose_board(self, folder: str) -> None:
-        """One of these boards, to be photographed and read; nobody keeps its score."""
+        """Chooses one of these boards, to be photographed and read; nobody keeps its score."""
         with self._lock:
             if folder not in [b["folder"] for b in self.boards()]:
                 raise NotSo(
@@ -150,8 +150,8 @@ class Setup:
         return found
 
     def begun(self) -> list[dict[str, Any]]:
-        """The copies of the chosen game whose photos were taken but not learnt from: the power
-        went, or it was late."""
+        """The copies of the chosen game that were photographed but not calibrated, because of a
+        power cut or the late hour."""
         found, chosen = [], self._plays
         current = self.session.folder.name if self.session is not None else None
         for path in sorted(self.folder.glob("*/copy.toml")):
@@ -168,7 +168,7 @@ class Setup:
         return found
 
     def go_on(self, folder: str) -> None:
-        """A copy begun before: the photos that are there stay."""
+        """Resumes a copy begun before; its photos are kept."""
         with self._lock:
             if folder not in [c["folder"] for c in self.begun()]:
                 raise NotSo(say("there is no copy begun called {name}", name=folder[:80]))
@@ -180,7 +180,7 @@ class Setup:
             self.copy = self.report = self.fault = self.progress = None
 
     def use(self, folder: str) -> None:
-        """A copy calibrated before."""
+        """Chooses a copy calibrated before."""
         with self._lock:
             if folder not in [c["folder"] for c in self.copies()]:
                 raise NotSo(say("there is no calibrated copy called {name}", name=folder[:80]))
@@ -188,7 +188,7 @@ class Setup:
             self.copy, self.session = folder, None
 
     def begin(self, name: str, markers: bool) -> None:
-        """A new copy, to be photographed now."""
+        """Begins a new copy, to be photographed now."""
         with self._lock:
             if self._plays is None:
                 raise NotSo(say("choose a game first"))
@@ -210,14 +210,14 @@ class Setup:
 
     @property
     def own_plan(self) -> Path | None:
-        """The plan that was drawn for the copy being made, or brought for the board; None: it is
-        the game's."""
+        """The plan that was drawn for the copy being made, or supplied for the board; None: the
+        game's."""
         folder = self.session.folder if self.session is not None else self.board
         path = folder / "plan.toml" if folder is not None else None
         return path if path is not None and path.is_file() else None
 
     def plan_drawn(self) -> None:
-        """The copy's plan was drawn anew on its photo of the empty board."""
+        """To be called when the copy's plan has been redrawn on its photo of the empty board."""
         with self._lock:
             session, path = self._open_session(), self.own_plan
             self._stop_if_learning()
@@ -229,7 +229,7 @@ class Setup:
             self.copy = self.report = self.fault = None
 
     def see_with(self, number: int) -> None:
-        """Another camera of those that were found."""
+        """Switches to another of the cameras that were found."""
         with self._lock:
             if not 0 <= number < len(self._cameras):
                 raise NotSo(say("there is no such camera"))
@@ -241,7 +241,7 @@ class Setup:
             )
 
     def focus_again(self) -> None:
-        """The lens looks for its focus anew; `sharper` shows what came of it. Seconds."""
+        """Lets the lens search for its focus, which takes seconds; `sharper` shows the result."""
         if not self._lens.focuses:
             raise NotSo(say("this camera's lens cannot be moved from here"))
         before = _middle_of(self.look()), self._sharpness()
@@ -252,7 +252,7 @@ class Setup:
         self.version += 1
 
     def look(self) -> np.ndarray:
-        """The camera's picture, judged on the way."""
+        """The camera's picture, judged as it passes."""
         image, why = self._picture()
         if image is None:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
@@ -274,7 +274,7 @@ class Setup:
         return image
 
     def _stirs(self, image: np.ndarray) -> bool:
-        """Whether some part of the picture is another than in the picture before"""
+        """Whether some part of the picture differs from the previous picture."""
         small = cv2.resize(image, (24, 18), interpolation=cv2.INTER_AREA).mean(axis=2)
         before, self._small = self._small, small
         if before is None:
@@ -283,11 +283,11 @@ class Setup:
         return bool(np.abs(change - np.median(change)).max() > STIRRED)  # not a lamp or a cloud
 
     def take(self, number: int, corners: Corners | None) -> None:
-        """Takes a photo; corners: (4, 2) pixels as tapped. Raises NotSo."""
+        """Takes a photo. corners: (4, 2) pixels as tapped. Raises NotSo."""
         with self._lock:
             session = self._open_session()
             if self._lens.focuses and not any(step.taken for step in session.steps):
-                # what it found at its start may have been an empty table, or a hand
+                # what it focused on at the start may have been an empty table, or a hand
                 self._lens.focus_anew()
             image = self.look()
             if self.framing is not None and self.framing.faults:
@@ -313,7 +313,7 @@ class Setup:
                 ) from None
 
     def bare_board(self) -> np.ndarray:
-        """The empty board from above, (h, w, 3) uint8 BGR"""
+        """The empty board from above, (h, w, 3) uint8 BGR."""
         try:
             image = self._open_session().bare_board(WIDEST)
         except BadPhoto as e:
@@ -323,7 +323,7 @@ class Setup:
         return image
 
     def more(self) -> None:
-        """One more photo, of the kinds that were read worst"""
+        """Asks for one more photo, of the kinds that were read worst."""
         with self._lock:
             session = self._open_session()
             self._stop_if_learning()
@@ -338,7 +338,8 @@ class Setup:
             )
 
     def learn(self) -> threading.Thread:
-        """Calibrates in a thread of its own; `progress`, then `report` or `fault` tell."""
+        """Calibrates in a thread of its own; `progress`, then `report` or `fault` show how it
+        goes."""
         with self._lock:
             session = self._open_session()
             if session.next is not None:
@@ -357,7 +358,7 @@ class Setup:
         return thread
 
     def go(self) -> None:
-        """Writes the configuration; `nilometer run` goes on with it."""
+        """Writes the configuration, which `nilometer run` continues with."""
         with self._lock:
             if self.board is not None:
                 raise NotSo(say("there are no rules to play this board by"))
@@ -428,7 +429,8 @@ class Setup:
             }
 
     def _in_words(self, advice: Text) -> Text:
-        """With the kinds of piece named as people call them, where the game says how"""
+        """The advice with kinds of piece named as people call them, if the game has names for
+        them."""
         if self.game is None:
             return advice
         named, pieces = self.game.kind_name, game_plan(self.game.name).pieces
@@ -444,7 +446,7 @@ class Setup:
 
         return Text(advice.template, {k: people(v) for k, v in advice.args.items()})
 
-    # What the page's own thread asks of a table: a table on which no game stands yet.
+    # What the page's own thread asks of a table: here one without a game.
 
     def snapshot(self) -> dict[str, Any]:
         """Everything the set-up page shows, as JSON data."""
@@ -460,13 +462,13 @@ class Setup:
         }
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until something has changed since that version, or seconds are over."""
+        """Blocks until something has changed since that version, or the seconds are over."""
         self.written.wait(timeout)
         return self.version
 
     @property
     def _plays(self) -> str | None:
-        """The name of the game, or of the one a board without rules is of"""
+        """The name of the game, or of the one that a board without rules belongs to."""
         return (
             self.game.name
             if self.game
@@ -476,8 +478,8 @@ class Setup:
         )
 
     def _boards_folder(self, name: str) -> Path:
-        """Where the photos of a board without rules go: beside its plan, or where there is a copy
-        already into a new folder"""
+        """Where the photos of a board without rules go: beside its plan, or into a new folder if a
+        copy is already there."""
         board = self._board()
         if not (board / "copy.toml").exists():
             return board
@@ -502,7 +504,8 @@ class Setup:
         except (BadCopy, OSError) as e:
             self.fault, self.progress = str(e), None
             return
-        except Exception as e:  # our own fault: people must not wait for what will never come
+        # a fault of the program: people must not wait for something that will never come
+        except Exception as e:
             log.exception("the pieces could not be learnt")
             self.fault, self.progress = (
                 f"{session.folder}: the pieces could not be learnt: {e}",
@@ -531,7 +534,7 @@ class Setup:
         return self.folder / (base if n == 1 else f"{base}-{n}")
 
     def _completed(self, journal: str) -> str:
-        """What was said, put round what stands there already: that is its owner's, and stays."""
+        """The answers, merged into an existing configuration; what its owner wrote stays."""
         own = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
         said = parse_toml(own, self.path)
         answers = {"copy": self.copy, "seats": self.seats, "journal": journal}
@@ -550,14 +553,13 @@ class Setup:
 
 
 def _middle_of(image: np.ndarray) -> np.ndarray:
-    """A quarter of the picture, where the board is: what is sharp shows in the picture's own
-    pixels"""
+    """A quarter of the picture, where the board is; sharpness shows in the picture's own pixels."""
     height, width = image.shape[:2]
     return image[3 * height // 8 : 5 * height // 8, 3 * width // 8 : 5 * width // 8]
 
 
 def read_game(path: Path) -> str | None:
-    """The game that a plan.toml names; None where it cannot be read."""
+    """The game that a plan.toml names; None if it cannot be read."""
     try:
         return _read_game(path, path.stat().st_mtime_ns)
     except OSError:
@@ -567,7 +569,7 @@ def read_game(path: Path) -> str | None:
 @lru_cache(maxsize=64)
 def _read_game(path: Path, changed: int) -> str | None:
     try:
-        # kept while the file does not change: the page asks every second
+        # cached while the file does not change, since the page asks every second
         return load_plan(path).game
     except (BadPlan, OSError):
         return None

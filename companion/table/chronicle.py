@@ -1,5 +1,5 @@
-"""The evening in figures: how long, who took how long, the greatest gains, what the game itself
-finds worth telling."""
+"""The evening in figures: how long it took, who took how long, the greatest gains, what the game
+itself finds worth telling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from companion.table.snapshot import packed_doing
 from companion.table.table import Table
 from engine.text import pack_text
 
-GAINS = 3  # greatest gains told
+GAINS = 3  # greatest gains listed
 
 
 def game_chronicle(table: Table) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""All games of a table: the journals in its folder, and who won how often."""
+"""All games of a table: the journals in its folder, and who has won how often."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from companion.table.journal import BadJournal, Journal, fold_events
 from companion.table.snapshot import result_json
 from engine.text import pack_text
 
-MOST = 500  # journals looked at, the newest first
+MOST = 500  # journals examined at most, the newest first
 
 
 class Shelf:
-    """The journals of a folder. A finished game's result stands in its journal's head; what an
-    older Nilometer wrote is replayed once and remembered."""
+    """The journals of a folder. The result of a finished game is in the head of its journal;
+    journals by an older Nilometer are replayed once and the result remembered."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -25,7 +25,7 @@ class Shelf:
     def games(self) -> list[dict[str, Any]]:
         """The finished games, newest first: {"file", "began", "ended", "game", "title", "seats":
         [{"id", "name"}], "names", "scores", "points": {seat: what decides}, "winners", "moves"}.
-        What is no journal, or damaged, is left out."""
+        Damaged files and files that are not journals are left out."""
         if self.folder is None:
             return []
         found = []
@@ -49,7 +49,7 @@ class Shelf:
 
     def statistics(self) -> dict[str, Any]:
         """{"games", "players": [{"game", "name" or null, "seat", "played", "won", "mean",
-        "best"}]}: by the name somebody sat down with, else by the seat."""
+        "best"}]}: by the name somebody sat down with, otherwise by the seat."""
         games = self.games()
         players: dict[Any, Any] = {}
         for g in games:

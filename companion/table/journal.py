@@ -1,8 +1,8 @@
-"""The journal: every event of one game in order, in SQLite with a write-ahead log. The state is its
-fold.
+"""The journal: every event of one game in order, in SQLite with a write-ahead log. The state is the
+result of replaying it.
 
-An event is written in the same transaction as the state's hash, so a power cut loses at most the
-unsettled view.
+An event is written in the same transaction as the hash of the state, so that a power cut loses at
+most the unsettled view.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from engine import IllegalAction, State
 from engine.plan import Plan
 
 VERSION = 1
-# events after which all is brought into the file itself: whoever copies it alone loses fewer
+# events after which everything is moved into the file itself, so that copying it alone loses less
 CHECKPOINT = 20
-REST_S = 10.0  # ... or seconds after the last one
+REST_S = 10.0  # ... or seconds after the last event
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event (
@@ -46,24 +46,25 @@ class BadJournal(ValueError):
 
 
 class Count:
-    """How many events a journal has, beside it: what is cut off its end, or lost with its log, is
-    noticed.
+    """The number of events in a journal, kept in a file beside it, so that it is noticed if events
+    are cut off the end or lost with the log.
 
     Rewritten in place, a few bytes: a full disk does no harm, and a power cut leaves the old number
-    or the new one."""
+    or the new one.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> int:
-        """0 where there is none, or none that can be read"""
+        """The number; 0 if there is none, or none that can be read."""
         try:
             return int(self.path.read_text(encoding="ascii"))
         except (OSError, ValueError):
             return 0
 
     def write(self, count: int) -> None:
-        """What cannot be written is let go: the events themselves are on the disk."""
+        """Writes the number. A failure is ignored: the events themselves are on the disk."""
         with contextlib.suppress(OSError):
             number = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
@@ -86,7 +87,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 def state_hash(state: State) -> str:
-    """sha256 of what a journal knows a state by, hex, 16 digits"""
+    """sha256 of `State.mark`, the first 16 hex digits."""
     return hashlib.sha256(state.mark()).hexdigest()[:16]
 
 
@@ -102,7 +103,7 @@ class Journal:
         self.path = str(path)
         self.picture_budget = picture_budget
         self._lock = threading.RLock()
-        # the pictures' files and sizes, once looked for
+        # the picture files and their sizes, once scanned
         self._pictured: dict[str, int] | None = None
         self._lockfile: int | None = None
         if readonly and not Path(path).is_file():
@@ -119,12 +120,12 @@ class Journal:
         self._count = (
             None if readonly or self.path == ":memory:" else Count(Path(self.path + ".count"))
         )
-        self._pending, self._last = 0, time.monotonic()  # events in the log only
+        self._pending, self._last = 0, time.monotonic()  # events that are only in the log
         if self._count is not None:
             self._nothing_lost(self._count)
 
     def _nothing_lost(self, count: Count) -> None:
-        """Raises BadJournal where events are missing that were written once: at the end, or in the
+        """Raises BadJournal if events are missing that were once written, at the end or in the
         middle."""
         try:
             have, last = self._db.execute(
@@ -144,9 +145,9 @@ class Journal:
             count.write(have)
 
     def keep_to_oneself(self) -> None:
-        """Two tables must not write one game: the second is told so. Ends with the process, however
-        that ends. Raises BadJournal."""
-        # never the journal itself: closing it a second time would drop SQLite's own locks
+        """Locks the journal, so that a second table cannot write the same game. The lock ends with
+        the process, however that ends. Raises BadJournal."""
+        # never open the journal itself: closing it a second time would release SQLite's own locks
         path = self.path + ".lock"
         try:
             self._lockfile = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -178,13 +179,14 @@ class Journal:
             )
 
     def meta(self, key: str, default: str = "") -> str:
-        """What was kept under a key."""
+        """The value stored under a key."""
         with self._lock:
             row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
         return row[0] if row else default
 
     def contents(self, key: str) -> dict[str, tuple[str, ...]]:
-        """What stands under `key` as site -> contents; {} when nothing does. Raises BadJournal."""
+        """The value stored under a key, as site -> contents; {} if there is none. Raises
+        BadJournal."""
         try:
             return {
                 str(site): tuple(map(str, kinds))
@@ -194,7 +196,7 @@ class Journal:
             raise BadJournal(f"{self.path}: {key}: {_plain_words(e)}") from None
 
     def events(self) -> list[Event]:
-        """All of them in order. Raises BadJournal for a damaged file."""
+        """All events in order. Raises BadJournal for a damaged file."""
         try:
             with self._lock:
                 rows = self._db.execute(
@@ -207,8 +209,8 @@ class Journal:
             raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
 
     def span(self) -> tuple[float, float] | None:
-        """When the first and the last event were, seconds since 1970; None before there is one.
-        Raises BadJournal."""
+        """The times of the first and the last event, in seconds since 1970; None if there is no
+        event. Raises BadJournal."""
         try:
             with self._lock:
                 first, last = self._db.execute("SELECT min(at), max(at) FROM event").fetchone()
@@ -221,8 +223,8 @@ class Journal:
         entries: Sequence[tuple[str, dict[str, Any], str, str]],
         meta: dict[str, str] | None = None,
     ) -> list[int]:
-        """Writes (kind, data, by, hash) entries in one transaction, all or none; their ids. Raises
-        BadJournal."""
+        """Writes (kind, data, by, hash) entries in one transaction, all or none, and returns their
+        ids. Raises BadJournal."""
         ids = []
         with self._lock:
             try:
@@ -249,19 +251,20 @@ class Journal:
         return ids
 
     def checkpoint(self) -> None:
-        """Brings what stands in the log only into the file itself; where that cannot be now,
-        later."""
+        """Moves what is only in the log into the file itself; if that is impossible now, a later
+        call does."""
         with self._lock, contextlib.suppress(sqlite3.Error):
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._pending = 0
 
     def rest(self) -> None:
-        """To be called now and then: a checkpoint when nothing was written for a while."""
+        """To be called from time to time: makes a checkpoint if nothing has been written for a
+        while."""
         if self._pending and time.monotonic() - self._last >= REST_S:
             self.checkpoint()
 
     def whole(self) -> bytes:
-        """The journal as one file, with all that stands in the log. Raises BadJournal."""
+        """The journal as one file, including everything in the log. Raises BadJournal."""
         try:
             with (
                 tempfile.TemporaryDirectory() as folder,
@@ -276,23 +279,23 @@ class Journal:
             raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
 
     def close(self) -> None:
-        """Closes the file, and lets others have it."""
+        """Closes the file and releases its lock."""
         with self._lock:
             self._db.close()
             if self._lockfile is not None:
                 os.close(self._lockfile)
                 self._lockfile = None
 
-    # Pictures lie beside the journal, one JPEG each, the oldest thrown away when the budget is used
+    # Pictures lie beside the journal, one JPEG each; the oldest are deleted when the budget is used
     # up.
 
     @property
     def picture_dir(self) -> Path | None:
-        """The folder of the game's pictures; None without a file."""
+        """The folder of the game's pictures; None for a journal without a file."""
         return None if self.path == ":memory:" else Path(self.path + ".pictures")
 
     def keep_picture(self, event: int, which: str, jpeg: bytes) -> None:
-        """which: "before" or "after". A picture that cannot be kept (full disk) is let go: events
+        """Stores a picture; which: "before" or "after". A failure (full disk) is ignored: events
         come first."""
         folder = self.picture_dir
         if folder is None:
@@ -313,7 +316,7 @@ class Journal:
             return
 
     def _pictures(self) -> dict[str, int]:
-        """file name -> bytes; the folder is looked through once, every change asks. The caller
+        """file name -> bytes. The folder is scanned only once, since every change asks. The caller
         holds the lock."""
         if self._pictured is None:
             folder = self.picture_dir
@@ -328,7 +331,7 @@ class Journal:
         return self._pictured
 
     def picture(self, event: int, which: str) -> bytes | None:
-        """A kept picture of an event ("before" or "after"), as JPEG."""
+        """The stored picture of an event ("before" or "after"), as JPEG; None if there is none."""
         folder = self.picture_dir
         path = (
             folder / f"{event:06d}-{which}.jpg" if folder and which in ("before", "after") else None
@@ -339,7 +342,7 @@ class Journal:
             return None
 
     def pictured(self) -> set[int]:
-        """The events that have a picture"""
+        """The events that have a picture."""
         with self._lock:
             return {int(name[:6]) for name in self._pictures()}
 
@@ -348,8 +351,8 @@ def _open_database(path: str, readonly: bool) -> sqlite3.Connection:
     options: dict[str, Any] = {"check_same_thread": False, "isolation_level": None, "timeout": 5}
     if not readonly:
         return sqlite3.connect(path, **options)
-    # A log beside it holds events that the file itself lacks; without one, a folder that nobody may
-    # write to does no harm.
+    # A log beside it holds events that are not in the file itself. Without a log, a read-only
+    # folder does no harm.
     still = not Path(path + "-wal").exists()
     db = sqlite3.connect(
         f"{Path(path).resolve().as_uri()}?{'immutable=1' if still else 'mode=ro'}",
@@ -367,8 +370,8 @@ def _open_database(path: str, readonly: bool) -> sqlite3.Connection:
 
 
 def _copied_database(path: str, options: dict[str, Any]) -> sqlite3.Connection:
-    """SQLite reads a log only where it may write beside it; a journal on something read-only is
-    read from a copy."""
+    """SQLite reads a log only if it may write beside it, so a journal on read-only storage is read
+    from a copy."""
     memory = sqlite3.connect(":memory:", **options)
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -382,8 +385,8 @@ def _copied_database(path: str, options: dict[str, Any]) -> sqlite3.Connection:
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One step of the fold that still stands: the event's id, the action's text (None for start and
-    edits), the state, and who did or said it."""
+    """One step of the replay that still stands: the event's id, the action's text (None for start
+    and edits), the state, and who did or said it."""
 
     event: int
     action: str | None
@@ -399,10 +402,12 @@ def fold_events(
     undone: list[list[Line]] | None = None,
     good: list[Event] | None = None,
 ) -> list[Line]:
-    """The states that stand after all events, from the start on. undone: gets what was taken back
-    since the last doing, one list an undo; good: every event that comes out right, as far as one
-    that does not. Raises BadJournal where an event cannot be replayed, or (check) where a state's
-    hash is not the one written."""
+    """The states that stand after all events, from the start on.
+
+    undone: receives what was taken back since the last action, one list per undo. good: receives
+    every event that replays correctly, up to the first that does not. Raises BadJournal if an event
+    cannot be replayed, or (check) if the hash of a state is not the one written.
+    """
     lines: list[Line] = []
     undone = [] if undone is None else undone
     for e in events:
@@ -434,7 +439,7 @@ def fold_events(
 
 def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
     """The events of a damaged journal up to the first that is missing or wrong, and how many there
-    were once. Changes nothing. Raises BadJournal for one that a newer Nilometer wrote."""
+    once were. Changes nothing. Raises BadJournal for a journal that a newer Nilometer wrote."""
     events: list[Event] = []
     said = Count(Path(str(path) + ".count")).read()
     try:
@@ -459,7 +464,7 @@ def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], i
     except BadJournal:
         raise
     except (sqlite3.Error, OSError, ValueError, TypeError):
-        pass  # what was read before counts; nothing, where no file can be written to copy it into
+        pass  # what was read before counts; that is nothing if there is nowhere to write a copy
     good: list[Event] = []
     with contextlib.suppress(BadJournal):
         fold_events(events, plan, good=good)
@@ -467,7 +472,7 @@ def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], i
 
 
 def set_aside(path: Path) -> Path:
-    """Renames a journal with all that belongs to it but its pictures; where it lies now. Raises
+    """Renames a journal with all its files except its pictures, and returns its new path. Raises
     OSError."""
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     for ending in ("-wal", "-shm", ".count", ""):
@@ -478,7 +483,7 @@ def set_aside(path: Path) -> Path:
 
 
 def begin_again(path: Path, events: Sequence[Event]) -> None:
-    """A journal that holds these events, as they were written. Raises BadJournal."""
+    """A new journal with these events, as they were written. Raises BadJournal."""
     journal = Journal(path)
     try:
         with journal._lock:
@@ -496,7 +501,7 @@ def begin_again(path: Path, events: Sequence[Event]) -> None:
 
 
 def export_lines(events: Iterable[Event]) -> Iterator[str]:
-    """JSON Lines, one event each."""
+    """The events as JSON Lines, one per line."""
     for e in events:
         yield json.dumps(msgspec.to_builtins(e), ensure_ascii=False)
 

@@ -1,5 +1,5 @@
-"""A game that begins, or is taken up again after a long time: the board is laid out, and nobody
-makes a move by that."""
+"""A game that begins, or is resumed after a long time: while the board is being laid out, nothing
+on it is a move."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from engine.layout import Contents, Layout
 from vision.evidence.site_evidence import Evidence
 
 LONG = 30 * 60.0  # seconds without an event after which people may have cleared the board away
-CLEAR = 4.0  # nats by which the picture must prefer other contents: a poor reading is no difference
+# nats by which the picture must prefer other contents; a poor reading is not a difference
+CLEAR = 4.0
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """since: when the last event was, seconds since 1970; None: the game has not begun. differs:
-    site -> (what should lie there, what is seen); None till the camera has seen the board."""
+    """since: the time of the last event, in seconds since 1970; None: the game has not begun.
+    differs: site -> (what should lie there, what is seen); None until the camera has seen the
+    board."""
 
     since: float | None
     differs: dict[str, tuple[Contents, Contents]] | None = None
@@ -34,7 +36,7 @@ class Pause(msgspec.Struct, frozen=True):
         optional: frozenset[str],
         excused: Layout,
     ) -> Pause:
-        """The pause with the places that now lie otherwise than the game left them."""
+        """The pause with the sites that now differ from what the game left there."""
         look = Look(evidence, reads, optional, excused)
         layout, out = state.layout(), {}
         for site in evidence.sites:
@@ -48,15 +50,15 @@ class Pause(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, differs=out)
 
     def holds(self, verdict: Verdict) -> bool:
-        """Whether it goes on: who just plays on ends it, and so does a board laid out as it was. A
-        board that shows an earlier
-        moment of the game is not laid out whole: nobody thinks a move over after a week."""
+        """Whether the pause continues. It ends if people simply play on, or once the board is laid
+        out as it was. A board that shows an earlier moment of the game is not laid out completely:
+        nobody reconsiders a move after a week."""
         waits = verdict.verdict == UNFINISHED and not verdict.actions
         return waits or verdict.verdict in (ILLEGAL, UNCLEAR) or bool(verdict.undo)
 
 
 def resumed_pause(events: Sequence[Event]) -> Pause | None:
-    """The pause that a journal's game comes out of; None for a game that has not begun or has just
-    been played."""
+    """The pause with which a journal's game resumes; None if the game has not begun or was played
+    just now."""
     moved = any(e.kind == "action" for e in events)
     return Pause(events[-1].at) if moved and time.time() - events[-1].at > LONG else None

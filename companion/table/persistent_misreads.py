@@ -1,5 +1,5 @@
-"""What never was read as it lies: a reader's fault or a board set up otherwise, not something that
-people were seen to do."""
+"""Sites that were never read correctly: an error of the reader or a board set up differently, not
+something that people were seen to do."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from engine import State
 from engine.layout import Contents, Layout
 from vision.evidence.site_evidence import Evidence
 
-MOST = 4  # more sites than so many are no reader's fault
+MOST = 4  # more sites than this are not an error of the reader
 
 
 class PersistentMisreads:
-    """Keeps, settled view by settled view, the sites that have not once been read as the state says
-    since their contents last changed there. Such a site must not hide what people do elsewhere."""
+    """Records, one settled view after another, the sites that have not once been read as the state
+    says since their contents last changed. Such a site must not hide what people do elsewhere."""
 
     def __init__(self) -> None:
         self._wanted: dict[str, Contents] = {}
         self._misreads: Layout = {}
-        # the view before: what people did in it may be what the state now says
+        # the previous view: what people did in it may be what the state says now
         self._read: dict[str, Contents] = {}
-        self.known: frozenset[str] = frozenset()  # those that people have gone on playing with
+        # those that people have ignored and gone on playing
+        self.known: frozenset[str] = frozenset()
 
     def note_view(
         self, state: State, evidence: Evidence, reads: Mapping[str, str], behind: Layout
     ) -> None:
-        """behind: where the board is known to be behind the state, which is no misreading"""
+        """Takes in a settled view. behind: where the board is known to be behind the state, which
+        is not a misreading."""
         layout = state.layout()
         for site, e in evidence.sites.items():
             if e.foreign or not e.options:
@@ -50,9 +52,9 @@ class PersistentMisreads:
 
     @property
     def sites(self) -> Layout:
-        """site -> what is read there; none where they are too many for a reader's fault"""
+        """site -> what is read there; empty if there are too many for an error of the reader."""
         return dict(self._misreads) if len(self._misreads) <= MOST else {}
 
     def accept_known(self) -> None:
-        """People have done something else meanwhile, though they were told."""
+        """People have gone on playing although they were told."""
         self.known = frozenset(self._misreads)

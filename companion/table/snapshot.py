@@ -14,7 +14,7 @@ from engine.text import pack_text
 
 
 class Published(Protocol):
-    """What a snapshot is made of: a companion.table.table.Table."""
+    """What a snapshot is made from: a companion.table.table.Table."""
 
     @property
     def state(self) -> State:
@@ -30,7 +30,7 @@ class Published(Protocol):
 
     @property
     def question_id(self) -> str:
-        """What the open question is answered by."""
+        """The id by which the open question is answered."""
 
     version: int
     game: Game
@@ -46,7 +46,7 @@ class Published(Protocol):
 
 
 def table_snapshot(table: Published) -> dict[str, Any]:
-    """The caller holds the table's lock."""
+    """The whole snapshot. The caller holds the table's lock."""
     state, verdict, outcome = table.state, table.verdict, table.state.outcome()
     seats = {s.id: s for s in table.game.seats}
     pictured = table.journal.pictured()
@@ -100,7 +100,7 @@ def table_snapshot(table: Published) -> dict[str, Any]:
 
 
 def _concerned_sites(table: Published) -> list[str]:
-    """The places that the verdict is about: what lies wrong, or what its actions changed"""
+    """The sites that the verdict is about: those that are wrong, or that its actions changed."""
     verdict, count = table.verdict, len(table.verdict.actions)
     if verdict.wrong or verdict.verdict == ILLEGAL or not 0 < count < len(table.lines):
         return list(verdict.wrong)
@@ -109,8 +109,8 @@ def _concerned_sites(table: Published) -> list[str]:
 
 
 def _move_data(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
-    """words: the people's own doing in sentences, the passes that nobody said first. Worked out
-    once for each line: scores of hundreds of moves take their time."""
+    """A move as the page shows it. words: what people did themselves, in sentences, with unspoken
+    passes first. Computed once per line, since the scores of hundreds of moves take time."""
     kept = table.told.get(line.event)
     if kept is None or kept[0] is not line:
         kept = table.told[line.event] = line, _line_data(line)
@@ -118,7 +118,7 @@ def _move_data(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
 
 
 def packed_doing(state: State) -> list[Any]:
-    """What hands did in the action that led to a state, sentence by sentence, packed"""
+    """What hands did in the action that led to a state, one packed sentence each."""
     return [pack_text(step.text) for step in state.steps if step.by_hand]
 
 
@@ -147,8 +147,8 @@ def _question_data(table: Published) -> dict[str, Any] | None:
 
 
 def _concerned_seat(table: Published) -> str | None:
-    """Whom a question is for that is put to nobody by name: who did what is asked about, else whose
-    turn it is."""
+    """Whom a question is for that names nobody: the seat whose action it is about, otherwise the
+    seat whose turn it is."""
     did = [a.seat for a in table.verdict.actions if a.seat in table.state.seats]
     return did[0] if did else table.state.turn
 
@@ -169,9 +169,8 @@ def _pause_data(table: Published) -> dict[str, Any] | None:
 
 
 def result_json(state: State, moves: int, names: Mapping[str, str]) -> str:
-    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly;
-    "" while it is played.
-    names: what people sat down as, seat -> name."""
+    """How a game ended, as JSON for the head of its journal, so that a shelf of games is quick to
+    read; "" while it is being played. names: seat -> name of the person."""
     outcome = state.outcome()
     return (
         ""

@@ -1,7 +1,7 @@
 """What a table publishes, as types: the form of `table_snapshot()` once it is JSON.
 
-The page's JavaScript is checked against them: `python -m devtools.javascript_types` writes them out
-as TypeScript.
+The page's JavaScript is checked against them; `python -m devtools.javascript_types` writes them as
+TypeScript.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ViolationView(TypedDict):
 
 
 class TodoView(TypedDict):
-    """What people still have to do; seat: whom it concerns, null: the table."""
+    """What people still have to do; seat: who has to do it, null: anyone at the table."""
 
     text: Packed
     sites: list[str]
@@ -51,7 +51,8 @@ class TodoView(TypedDict):
 
 
 class VerdictView(TypedDict):
-    """What was concluded last. sites: what lies wrong or has changed; wrong: what hands left."""
+    """What was concluded last. sites: those that are wrong or have changed; wrong: what hands left
+    there."""
 
     verdict: Literal["same", "moved", "unfinished", "illegal", "unclear", "busy"]
     actions: list[str]
@@ -72,7 +73,7 @@ class AnswerView(TypedDict):
 
 
 class QuestionView(TypedDict):
-    """seat: who is to answer, null: anybody seated."""
+    """seat: who should answer, null: anybody seated."""
 
     id: str
     seat: str | None
@@ -82,7 +83,7 @@ class QuestionView(TypedDict):
 
 
 class ChoiceView(TypedDict):
-    """One answer to a decision, and the action that it is."""
+    """One answer to a decision, and the action it stands for."""
 
     text: Packed
     action: str
@@ -90,7 +91,7 @@ class ChoiceView(TypedDict):
 
 
 class DecisionView(TypedDict):
-    """What a seat has to say that no camera can see."""
+    """What a seat has to say because no camera can see it."""
 
     seat: str
     text: Packed
@@ -119,7 +120,7 @@ class UndoneView(TypedDict):
 
 
 class DifferenceView(TypedDict):
-    """A place that is not laid out as it was."""
+    """A site that is not laid out as it was."""
 
     site: str
     should: list[str]
@@ -127,7 +128,7 @@ class DifferenceView(TypedDict):
 
 
 class PauseView(TypedDict):
-    """since: seconds since 1970, null: the game has not begun; differs: null till the camera has
+    """since: seconds since 1970, null: the game has not begun. differs: null until the camera has
     seen the board."""
 
     since: float | None
@@ -135,7 +136,7 @@ class PauseView(TypedDict):
 
 
 class CameraView(TypedDict):
-    """by: what the board is found by; message: what the camera says of itself."""
+    """by: how the board was found; message: what the camera reports about itself."""
 
     state: Literal["ok", "lost", "covered", "dark", "frozen", "no board"]
     by: str | None
@@ -160,7 +161,7 @@ class Track(TypedDict):
 
 
 class Fact(TypedDict):
-    """What is known of a seat; value: null where it is hidden from who looks."""
+    """What is known about a seat; value: null if it is hidden from the viewer."""
 
     label: Packed
     value: Words
@@ -170,7 +171,7 @@ class Fact(TypedDict):
 
 
 class SeatFacts(TypedDict):
-    """All that is known of a seat."""
+    """Everything known about a seat."""
 
     id: str
     facts: list[Fact]
@@ -224,8 +225,8 @@ class TableSettings(TypedDict):
 
 
 class TableSnapshot(TypedDict):
-    """All that a table publishes. standing: the one number that decides; start: the first event,
-    and opening the scores then."""
+    """Everything that a table publishes. standing: the one number that decides; start: the first
+    event; opening: the scores then."""
 
     version: int
     game: str

@@ -39,23 +39,23 @@ from engine.layout import Contents, Layout
 from engine.plan import Plan
 from vision.evidence.site_evidence import Evidence
 
-MEMORY = 60  # events back that a belated act may be put in before
-CAMERA = "camera"  # who did what no one said
-GUESS = "camera, one of several ways"  # ... where others would have come to the same board
+MEMORY = 60  # how many events back an overlooked action may be inserted
+CAMERA = "camera"  # the author of actions that nobody stated
+GUESS = "camera, one of several ways"  # ... if others would have led to the same board
 
 
 class Sight(Protocol):
     """The camera's pictures, for people to look at."""
 
     def now(self) -> bytes | None:
-        """What it sees, as a JPEG; None: nothing yet."""
+        """What the camera sees, as a JPEG; None if there is no picture yet."""
 
     def place(self, site: str) -> bytes | None:
-        """A site and what is about it in the last settled view, as a JPEG."""
+        """A site and its surroundings in the last settled view, as a JPEG."""
 
 
 class Refused(ValueError):
-    """A declared act that the rules forbid; carries the violations."""
+    """A declared action that the rules forbid; carries the violations."""
 
     def __init__(self, violations: Sequence[Violation]) -> None:
         self.violations = tuple(violations)
@@ -63,16 +63,15 @@ class Refused(ValueError):
 
 
 class Gone(ValueError):
-    """An answer or undo to something that is no longer there."""
+    """An answer or undo that refers to something that no longer exists."""
 
 
 class Table:
     """One game being played. All methods may be called from any thread.
 
-    laid_out: False where people are still to lay the game out: until the board shows its beginning,
-    nothing is against the rules.
-    state: where to begin, unless the journal already holds a game, which then goes on. Raises
-    BadJournal.
+    laid_out: False if people still have to lay out the game; until the board shows its beginning,
+    nothing is illegal. state: where to begin, unless the journal already holds a game, which then
+    continues. Raises BadJournal.
     """
 
     def __init__(
@@ -89,21 +88,21 @@ class Table:
         self.version = 1
         self.camera: dict[str, Any] = {"state": "ok", "by": None, "error_px": None, "fps": None}
         self.trouble: Text | None = None
-        self.machine: tuple[Text, ...] = ()  # what the host should know of the computer
+        self.machine: tuple[Text, ...] = ()  # what the host should know about the computer
         self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
         self._before: bytes | None = None
-        # moves as the snapshot has them, by event
+        # moves as the snapshot shows them, by event
         self.told: dict[int, tuple[Line, dict[str, Any]]] = {}
         self._seen: Layout = {}
-        self._excused: Layout = {}  # what people said to be misread, site -> contents
+        self._excused: Layout = {}  # what people said is misread, site -> contents
         self._last: Evidence | None = None  # the last settled view
         self._misreads = PersistentMisreads()
-        self.sight: Sight | None = None  # what the camera sees, where there is one
+        self.sight: Sight | None = None  # what the camera sees, if there is one
         self._asked = 0
         self.question: Question | None = None
         events = self.journal.events()
         self.pause: Pause | None = resumed_pause(events)
-        # what was taken back since the last doing, to be done again; the last first
+        # what was taken back since the last action and can be redone; the last first
         self._undone: list[list[Line]] = []
         if events:
             self._lines = fold_events(events, plan, name=self.journal.path, undone=self._undone)
@@ -123,7 +122,7 @@ class Table:
             [first] = self.journal.append([("start", data, "table", state_hash(state))])
             self._lines = [Line(first, None, state)]
         start = self.journal.events()[0]
-        self.began = f"{start.at:.3f} {start.hash}"  # what tells this game from all others
+        self.began = f"{start.at:.3f} {start.hash}"  # distinguishes this game from all others
         self.game = engine.game(self.state.game)
         self.plan: Plan = plan or getattr(self.state, "plan", None) or self.game.plan()
         self.reads = {s.id: s.reads for s in self.plan.sites.values()}
@@ -140,24 +139,25 @@ class Table:
 
     @property
     def question_id(self) -> str:
-        """What the open question is answered by."""
+        """The id by which the open question is answered."""
         return f"q{self._asked}"
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What stands: the start and every action since that was not taken back"""
+        """What stands: the start and every action since that was not taken back."""
         with self._lock:
             return tuple(self._lines)
 
     @property
     def undone(self) -> tuple[Line, ...]:
-        """What the last undo took back, as long as nothing was done since: `redo` does it again"""
+        """What the last undo took back, as long as nothing has been done since; `redo` does it
+        again."""
         with self._lock:
             return tuple(self._undone[-1]) if self._undone else ()
 
     def try_writing(self) -> None:
-        """A disk that is full or read-only is told at the start, not with the first move that
-        cannot be kept."""
+        """Writes to the journal at the start, so that a full or read-only disk is reported now and
+        not with the first move that cannot be stored."""
         with self._lock, contextlib.suppress(BadJournal):
             self._write([], {"opened": f"{time.time():.0f}"})
 
@@ -169,11 +169,15 @@ class Table:
         image: np.ndarray | None = None,
         whole: Callable[[], Evidence] | None = None,
     ) -> Verdict:
-        """Concludes from a settled view, writes what happened into the journal and tells everybody.
-        whole: reads all sites afresh, nothing recalled: nobody is alarmed or asked before."""
+        """Draws conclusions from a settled view, writes what happened to the journal and notifies
+        everybody.
+
+        whole: reads all sites afresh, with an empty cache; it is called before anybody is alarmed
+        or asked.
+        """
         verdict, event = self._looked(evidence, whole)
         if image is not None and verdict.verdict in (SAME, MOVED, UNFINISHED):
-            # takes its time: people have been told, and nobody waits for the lock
+            # this takes time; people have been told by now, and nobody waits for the lock
             self._before = jpeg_of(image)
             if event is not None and self._before:
                 self.journal.keep_picture(event, "after", self._before)
@@ -182,7 +186,7 @@ class Table:
     def _looked(
         self, evidence: Evidence, whole: Callable[[], Evidence] | None
     ) -> tuple[Verdict, int | None]:
-        """The verdict, and the last event that it added"""
+        """The verdict, and the last event that it added."""
         event = None
         with self._lock:
             paused = self.pause
@@ -233,8 +237,8 @@ class Table:
             return verdict, event
 
     def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:
-        """While the board is laid out as it was, nothing that lies there is a move or breaks a
-        rule."""
+        """The verdict while the board is being laid out as it was: nothing that lies there is a
+        move or breaks a rule."""
         assert self.pause is not None
         pause = self.pause.compared(self.state, evidence, self.reads, self.optional, self._excused)
         self.pause = pause if pause.holds(verdict) else None
@@ -250,8 +254,7 @@ class Table:
         )
 
     def go_on(self, by: str = "host") -> Verdict:
-        """The pause is over, however the board lies: what is seen counts again. Raises
-        BadJournal."""
+        """Ends the pause, however the board lies; what is seen counts again. Raises BadJournal."""
         with self._lock:
             self.pause = None
             if self._last is not None:
@@ -260,8 +263,8 @@ class Table:
             return self.verdict
 
     def _concluded(self, evidence: Evidence) -> Verdict:
-        """The verdict on a view. What never was read as it lies is told of, but people's doings
-        elsewhere are found."""
+        """The verdict on a view. Sites that were never read correctly are reported, but what people
+        do elsewhere is still found."""
         past = self._past()
         who = [line.by for line in reversed(self._lines[-MEMORY:])]
         said = frozenset(n for n, by in enumerate(who) if by not in (CAMERA, GUESS))
@@ -281,7 +284,7 @@ class Table:
             return Reconciliation(context, evidence).verdict()
 
         verdict = verdict_on(self._excused)
-        # what is not laid out yet is no misreading
+        # what has not been laid out yet is not a misreading
         if evidence.busy is None and self.pause is None:
             self._misreads.note_view(self.state, evidence, self.reads, self._seen)
             odd = self._misreads.sites
@@ -295,7 +298,7 @@ class Table:
         return verdict
 
     def _excuse(self, misread: Layout) -> None:
-        """What is taken for misread from now on, through a power cut too. Raises BadJournal."""
+        """Sets what is taken to be misread from now on; survives a power cut. Raises BadJournal."""
         if misread != self._excused:
             self._write([], {"misread": _plain_layout(misread)})
             self._excused = misread
@@ -311,16 +314,19 @@ class Table:
             raise
 
     def _settle(self, actions: Sequence[str], undo: int, seen: Layout | None, by: str) -> list[int]:
-        """The new actions' events. seen: where the board is behind the state afterwards; None:
-        nobody looked, it shows what it showed. Journal first, memory after: what could not be
-        written did not happen. Raises BadJournal, IllegalAction, BadText."""
+        """Records new actions and returns the ids of their events.
+
+        seen: where the board is behind the state afterwards; None: nobody has looked, so the board
+        shows what it showed before. The journal is written first, then memory: what could not be
+        written did not happen. Raises BadJournal, IllegalAction, BadText.
+        """
         lines = self._lines[: len(self._lines) - undo] if undo else list(self._lines)
         entries: list[tuple[str, dict, str, str]] = []
         if undo:
             entries.append(("undo", {"to": lines[-1].event}, by, state_hash(lines[-1].state)))
         new: list[tuple[str, State, str]] = []
         state = lines[-1].state
-        # who said what is only done again
+        # the authors of what is only done again
         before = {line.action: line.by for line in self._lines[len(lines) :]}
         for text in actions:
             state = state.apply(state.parse(text))
@@ -359,8 +365,8 @@ class Table:
     # What people say
 
     def meant(self, text: str) -> tuple[Action, ...]:
-        """What declaring this does: the passes that nobody said, then the act. Raises BadText,
-        Refused."""
+        """The actions that declaring this would do: unspoken passes, then the action. Raises
+        BadText, Refused."""
         with self._lock:
             state = self.state
             action = state.parse(text)
@@ -373,8 +379,8 @@ class Table:
             return (*passed, action)
 
     def declare(self, text: str, by: str = "script") -> Verdict:
-        """An act said aloud, in the action notation. Raises BadText, Refused, BadJournal; nothing
-        changes then."""
+        """Does an action that people state in the action notation. Raises BadText, Refused,
+        BadJournal; then nothing has changed."""
         with self._lock:
             actions, earlier = self.meant(text), self.state
             before = earlier.layout()
@@ -393,9 +399,9 @@ class Table:
             return verdict
 
     def _behind(self, before: Layout, state: State) -> Layout:
-        """What the board still shows after something said changed the state's layout from `before`
-        to this state's; what the last view shows as it is now was done before it was said (asked
-        about, or left to the phone)."""
+        """What the board still shows after a declared action changed the state's layout from
+        `before` to this state's. If the last view already shows a site as it is now, the action was
+        done before it was declared."""
         after = state.layout()
         seen: dict[str, Contents] = {s: before.get(s, ()) for s in {*before, *after}} | dict(
             self._seen
@@ -423,7 +429,7 @@ class Table:
         return todos_of(self.game, done, self._seen, self._past())
 
     def guesses(self, site: str) -> list[Contents]:
-        """What the reader thinks may lie on a site, likeliest first, from the last settled view"""
+        """What the reader thinks may lie on a site, likeliest first, from the last settled view."""
         with self._lock:
             found = self._last.sites.get(site) if self._last is not None else None
             return [c for c, _ in found.options] if found is not None else []
@@ -435,10 +441,12 @@ class Table:
         by: str = "script",
         allowed: Callable[[Action], bool] = lambda action: True,
     ) -> Verdict:
-        """People say what lies on a site now: what the rules allow that comes to it is done, and
-        the reader was wrong from then on.
-        allowed: whether those who say it may do such an action. Raises Refused where nothing legal
-        does, BadJournal."""
+        """People say what lies on a site now: a legal action that leads to it is done, and the
+        reader was wrong from then on.
+
+        allowed: whether the person may do such an action. Raises Refused if no legal action leads
+        there, BadJournal.
+        """
         with self._lock:
             have = self.state.layout().get(site, ())
             found = self._last.sites.get(site) if self._last is not None else None
@@ -470,11 +478,12 @@ class Table:
             raise Refused(broken)
 
     def _past(self) -> list[tuple[State, str | None]]:
-        """The last states, newest first, each with the action that led there"""
+        """The last states, newest first, each with the action that led there."""
         return [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
 
     def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
-        """Raises Gone when that question no longer stands, Refused, BadJournal."""
+        """Answers the open question by the index of a choice. Raises Gone if that question is no
+        longer open, Refused, BadJournal."""
         with self._lock:
             if (
                 self.question is None
@@ -516,8 +525,8 @@ class Table:
             return self.verdict
 
     def _to_put_back(self, question: Question) -> tuple[ToDo, ...]:
-        """What is to be done so that the board shows the state again, where the question was about
-        something that lies there"""
+        """What has to be done so that the board shows the state again, if the question was about
+        something that lies there."""
         layout, wrong = self.state.layout(), self.verdict.wrong or question.seen
         return tuple(
             ToDo(
@@ -553,8 +562,7 @@ class Table:
             return self.verdict
 
     def redo(self, by: str = "script") -> Verdict:
-        """Does again what the last undo took back. Raises Gone when there is nothing,
-        BadJournal."""
+        """Does again what the last undo took back. Raises Gone if there is nothing, BadJournal."""
         with self._lock:
             if not self._undone:
                 raise Gone("nothing was taken back")
@@ -588,9 +596,8 @@ class Table:
             return self.verdict
 
     def instead(self, event: int, text: str, by: str = "script") -> Verdict:
-        """A move was another one than the table took it for; what was done since is done again
-        behind it. Raises Gone, Refused (also where a later move does not go with it), BadText,
-        BadJournal."""
+        """Replaces a move by the one that was really meant and replays everything since. Raises
+        Gone, Refused (also if a later move is then illegal), BadText, BadJournal."""
         with self._lock:
             at = next(
                 (i for i, line in enumerate(self._lines) if line.event == event and line.action),
@@ -617,7 +624,7 @@ class Table:
             return self.verdict
 
     def edit(self, state: State, by: str = "host") -> None:
-        """Goes on from another state (the board edited by hand); the journal keeps both. Raises
+        """Continues from another state (the board edited by hand); the journal keeps both. Raises
         BadJournal."""
         with self._lock:
             [i] = self.journal.append(
@@ -630,7 +637,7 @@ class Table:
             self._conclude(Verdict(MOVED, state, text=say("corrected by hand")))
 
     def set(self, by: str = "host", **settings: Any) -> None:
-        """Table settings (hidden_scores ...). Raises BadJournal."""
+        """Changes table settings (hidden_scores ...). Raises BadJournal."""
         with self._lock:
             told = self._result(self.state, self._lines, names=settings.get("names"))
             self.journal.append(
@@ -652,7 +659,8 @@ class Table:
     # Who follows it
 
     def camera_state(self, state: str, **more: Any) -> None:
-        """ "ok", "lost", "covered", "dark", "frozen" and what else is known (fps)."""
+        """Sets the camera's state: "ok", "lost", "covered", "dark", "frozen", and whatever else is
+        known (fps)."""
         with self._lock:
             new = {**self.camera, "state": state, **more}
             if new != self.camera:
@@ -660,8 +668,8 @@ class Table:
                 self._tell()
 
     def tell_machine(self, texts: tuple[Text, ...]) -> None:
-        """What the host should know of the computer the table runs on, instead of what was said
-        before."""
+        """Sets what the host should know about the computer that runs the table; replaces what was
+        said before."""
         with self._lock:
             if texts != self.machine:
                 self.machine = texts
@@ -672,7 +680,8 @@ class Table:
         self._changed.notify_all()
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until the version is another one than this, or the time is up; the version now."""
+        """Blocks until the version differs from this one or the time is up; returns the current
+        version."""
         end = time.monotonic() + timeout
         with self._changed:
             while self.version == version and (left := end - time.monotonic()) > 0:
@@ -680,7 +689,8 @@ class Table:
             return self.version
 
     def snapshot(self) -> dict[str, Any]:
-        """All a page shows, as plain JSON data; the form is in docs/reference/companion.md."""
+        """Everything a page shows, as plain JSON data; docs/reference/companion.md describes its
+        form."""
         with self._lock:
             return table_snapshot(self)
 
@@ -690,7 +700,7 @@ def _plain_layout(contents: Layout) -> str:
 
 
 def jpeg_of(image: np.ndarray, longest: int = 960) -> bytes | None:
-    """A picture packed, its longer side so many pixels at most"""
+    """A picture as JPEG, scaled so that its longer side has at most `longest` pixels."""
     scale = longest / max(image.shape[:2])
     small = (
         cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)

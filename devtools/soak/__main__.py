@@ -1,4 +1,4 @@
-"""python -m devtools.soak: prints its figures; exit 1 when the state was not the truth or
+"""python -m devtools.soak: prints its figures; exits with 1 if the state was not the truth or
 something was lost."""
 
 from __future__ import annotations

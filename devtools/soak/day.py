@@ -47,9 +47,9 @@ from hardware.camera import Camera
 from hardware.supervisor import Supervisor
 from vision.storage.heap_trim import trim_heap
 
-SLOPE_MB = 1.0  # an hour, after the first (issue 25)
+SLOPE_MB = 1.0  # per hour, after the first (issue 25)
 MINUTE = 60.0
-HAND = 2.0  # seconds that a hand is over the board for a doing
+HAND = 2.0  # seconds for which a hand is over the board in an action
 PHONES = 4
 FIRST = 160  # pages in the first minute: each of the server's threads has worked once
 PAGES = ("/", "/api/snapshot", "/api/plan", "/games")
@@ -57,10 +57,10 @@ PIN = "24681357"
 
 
 class Figures(msgspec.Struct):
-    """hours: simulated; looks: pictures the table has taken; megabytes: its memory at each hour's
-    end; slope: MB an hour, by least squares over every minute after the first hour; unknown:
-    doings that the table had not found when the next came; over: whether the game was played to its
-    end."""
+    """hours: simulated. looks: pictures that the table has taken. megabytes: its memory at the end
+    of each hour. slope: MB per hour, by least squares over every minute after the first hour.
+    unknown: actions that the table had not found when the next came. over: whether the game was
+    played to its end."""
 
     hours: float = 0.0
     looks: int = 0
@@ -75,7 +75,7 @@ class Figures(msgspec.Struct):
 
 
 class Lit(Camera):
-    """Shows `scene` with the noise of a sensor."""
+    """A camera that shows `scene` with the noise of a sensor."""
 
     name = "simulated day"
 
@@ -90,7 +90,7 @@ class Lit(Camera):
         self.scene = scene
 
     def open(self) -> None:
-        """It is always there."""
+        """Does nothing: it is always open."""
 
     def close(self) -> None:
         pass
@@ -101,7 +101,7 @@ class Lit(Camera):
 
 
 class Served:
-    """The table's side. Its clock goes on as pictures are due."""
+    """The table's side. Its clock advances as pictures are due."""
 
     def __init__(self, folder: str, journal: str, state: dict[str, Any]) -> None:
         limit_heaps()
@@ -112,7 +112,7 @@ class Served:
         self.gap = 1 / Config("").looks_per_second
         self.supervisor = Supervisor(self.camera, lambda: self.now)
         self.eye, lessons = Eye(specimen.reader), Lessons(specimen.folder)
-        lessons.over = True  # learning is another process's work, once a game
+        lessons.over = True  # learning is the work of another process, once per game
         self.loop = Loop(self.table, self.eye, self.supervisor, lessons=lessons)
         own = specimen.folder / "plan.toml"
         page = companion_web.Settings(
@@ -123,7 +123,7 @@ class Served:
         )
 
     def until(self, end: float) -> None:
-        """Takes pictures as often as `run` does until then."""
+        """Takes pictures as often as `run` does, until then."""
         due = self.now
         while due < end:
             self.now = due
@@ -134,7 +134,7 @@ class Served:
         self.now = end
 
     def show(self, scene: np.ndarray) -> None:
-        """A hand comes, and the board shows the scene when it has gone."""
+        """A hand comes, and the board shows the scene once it has gone."""
         before, start = self.camera.scene, self.now
         for k in range(4):
             self.camera.show(
@@ -147,7 +147,7 @@ class Served:
         self.table.edit(self._state(state), "day")
 
     def stands(self) -> dict[str, Any]:
-        trim_heap()  # as the loop does every minute: what is held counts, whenever it is asked
+        trim_heap()  # as the loop does every minute: memory in use counts, whenever it is measured
         status = Path("/proc/self/status").read_text()
         return {
             "port": self.server.port,
@@ -163,7 +163,8 @@ class Served:
 
 
 def serve_day(pipe: Connection, folder: str, journal: str, state: dict[str, Any]) -> None:
-    """Obeys (what, argument) until the pipe's end; every answer is how things stand."""
+    """Executes (what, argument) until the pipe ends; every reply is the present state of
+    affairs."""
     served = Served(folder, journal, state)
     pipe.send(served.stands())
     while True:
@@ -178,8 +179,8 @@ def serve_day(pipe: Connection, folder: str, journal: str, state: dict[str, Any]
 
 
 class Day:
-    """The world's side: people who do something every so many simulated seconds, phones that
-    follow, one page a minute. tell: hears a line an hour."""
+    """The world's side: people who do something every few simulated seconds, phones that follow,
+    one page per minute. tell: receives a line per hour."""
 
     def __init__(
         self, folder: Path, hours: float, tell: Callable[[str], object], every: float = 2 * MINUTE
@@ -241,13 +242,14 @@ class Day:
             )
 
     def _do(self) -> None:
-        """Somebody does something; what the table had not found by now is told it."""
+        """Somebody does something; what the table had not found by now is declared to it."""
         if self.stands["layout"] != self.state.layout():
             self.out.unknown += 1
             self._ask("edit", self.state.to_json())
         doing = self.players.next(self.state)
         if doing.action is None:
-            self.out.over = True  # as with `run`: the table rests, another game is another start
+            # as with `run`: the table rests, and another game means another start
+            self.out.over = True
             return
         self.state = doing.after
         self.out.doings += 1
@@ -264,7 +266,7 @@ class Day:
 
 
 def memory_slope(memory: Sequence[tuple[float, float]]) -> float:
-    """MB an hour after the first, of (hours, MB)"""
+    """MB per hour after the first hour, from (hours, MB)."""
     later = np.array([m for m in memory if m[0] > 1.0] or memory)
     hours, size = later.T
     return float(np.polyfit(hours, size, 1)[0]) if len(later) > 1 else 0.0

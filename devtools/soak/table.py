@@ -70,7 +70,8 @@ class Sight(Camera):
 
 
 class Reading:
-    """What an eye would say of the board that the world shows; as companion.runtime.eye.Eye."""
+    """What an eye would say about the board that the world shows; has the interface of
+    companion.runtime.eye.Eye."""
 
     def __init__(self, plan: Plan, camera: Sight) -> None:
         self.plan, self.camera = plan, camera
@@ -113,7 +114,7 @@ class Reading:
 
 
 class Obedient:
-    """Does what the world says and answers how it stands."""
+    """Does what the world says and replies with the state of affairs."""
 
     def __init__(
         self, game: str, seats: list[str], path: str, club: Club | None, seed: int
@@ -144,7 +145,7 @@ class Obedient:
         self.camera.mode = mode
 
     def full(self, full: bool) -> None:
-        """The kernel refuses every write to a file, as a full disk does."""
+        """Makes the kernel refuse every write to a file, as a full disk does."""
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (0 if full else hard, hard))
 
@@ -162,7 +163,7 @@ class Obedient:
         try:
             self.table.declare(text, "phone")
         except (Refused, BadText, BadJournal):
-            pass  # the world looks whether it came through, as people look at the page
+            pass  # the world checks whether it got through, as people check the page
 
     def edit(self, state: Any) -> None:
         self.table.edit(engine.game(self.table.state.game).load(state, self.plan), "soak")
@@ -182,8 +183,9 @@ class Obedient:
 def serve_table(
     pipe: Connection, game: str, seats: list[str], path: str, club: Club | None, seed: int
 ) -> None:
-    """Obeys (what, argument) until "end" or the pipe's; every answer is how things stand."""
-    logging.disable(logging.CRITICAL)  # faults are meant here; they are counted instead
+    """Executes (what, argument) until "end" or the end of the pipe; every reply is the present
+    state of affairs."""
+    logging.disable(logging.CRITICAL)  # faults are intended here; they are counted instead
     obedient = Obedient(game, seats, path, club, seed)
     pipe.send(obedient.stands())
     while True:

@@ -24,15 +24,15 @@ from companion.table.journal import Journal, fold_events
 from devtools.soak import table as side
 from engine import Action, State
 
-LOOKS = 40  # pictures the table gets to find a doing (8 simulated seconds)
-BAD_AT_ONCE = 50  # bad requests a burst
+LOOKS = 40  # pictures that the table gets to find an action (8 simulated seconds)
+BAD_AT_ONCE = 50  # bad requests per burst
 MINUTE = 60.0
 
 
 class Figures(msgspec.Struct):
-    """faults: how often each thing was broken; wrong: where the state was not the truth;
-    bad_requests: sent, and how many of them were not refused; slowest_s: the longest real time from
-    a fault's end to the truth."""
+    """faults: how often each thing was broken. wrong: how often the state was not the truth.
+    bad_requests: how many were sent, and how many of them were not refused. slowest_s: the longest
+    real time from the end of a fault to the truth."""
 
     hours: float = 0.0
     games: int = 0
@@ -53,7 +53,7 @@ class Figures(msgspec.Struct):
 
 
 class Broker:
-    """A Mosquitto of the run's own."""
+    """A Mosquitto of this run's own."""
 
     def __init__(self, folder: Path, program: str) -> None:
         with socket.socket() as s:
@@ -76,7 +76,8 @@ class Broker:
 
 
 class World:
-    """Plays `hours` simulated hours of a game again and again. tell: hears one line a fault."""
+    """Plays `hours` simulated hours of a game again and again. tell: receives one line per
+    fault."""
 
     def __init__(
         self,
@@ -189,14 +190,14 @@ class World:
         self.out.wrong.append(f"{words}: the table says {self.stands['verdict']}")
 
     def _unseen(self, action: Action) -> bool:
-        """Whether another choice would look the same on the board: then somebody has to say which
-        it was."""
+        """Whether another choice would look the same on the board, so that somebody has to say
+        which it was."""
         after = self.truth.apply(action)
         others = (self.truth.apply(a) for a in self.truth.legal_actions() if a != action)
         return any(o.layout() == after.layout() and o.key() != after.key() for o in others)
 
     def _say(self, action: Action) -> State:
-        """Somebody declares what no camera sees, and again where it did not come through."""
+        """Somebody declares what no camera sees, and repeats it if it did not get through."""
         after = self.truth.apply(action)
         for _ in range(3):
             self._ask("declare", str(action))
@@ -205,7 +206,8 @@ class World:
         self.truth = after
         return after
 
-    # What breaks. Each ends with the thing mended; what people did meanwhile still has to be found.
+    # What breaks. Each ends with the thing repaired; what people did meanwhile still has to be
+    # found.
 
     def camera_away(self) -> None:
         self._camera(self.rng.choice((side.LOST, side.FROZEN, side.COVERED, side.DARK)), told=True)
@@ -225,8 +227,8 @@ class World:
         self._ask("mode", side.OK)
 
     def disk_full(self) -> None:
-        """The move is made while nothing can be written: it must not be half remembered, and come
-        by itself afterwards."""
+        """The move is made while nothing can be written: it must not be half remembered, and must
+        be found afterwards."""
         self._count("disk full")
         self._ask("full", True)
         before = self.stands["state"]
@@ -293,8 +295,8 @@ class World:
         self.tell(f"{self.out.hours:6.2f} h  {what}")
 
     def _end(self, path: Path) -> None:
-        """The journal, read anew from the disk, has to replay to the truth; the club has to have
-        heard of everything."""
+        """Checks the end: the journal, read again from the disk, must replay to the truth, and the
+        club must have heard of everything."""
         moves = self._heard() if self.club else None
         self.pipe.send(("end", None))
         self.process.join(10)

@@ -22,7 +22,8 @@ def _plan() -> Plan:
 
 
 class Deluge(Game[DelugeState]):
-    """Everything lies open on the table, so open and table mode are one; goods are declared."""
+    """Everything lies open on the table, so open and table mode are the same; goods are
+    declared."""
 
     name = "deluge"
     title = say("Zondvloed")

@@ -1,4 +1,4 @@
-"""What can be done in Zondvloed, and how it is written."""
+"""The actions of Zondvloed, and how they are written."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ Goods = tuple[tuple[str, int], ...]  # (good, number) in the order of GOODS
 
 
 class Said(NamedTuple):
-    """Who says an action, and the map."""
+    """Who states an action, and the map."""
 
     seat: str
     world: Map
 
 
-# Words to values; each raises BadText
+# Turning words into values; each raises BadText
 
 
 def known_cell(word: str, said: Said) -> str:
-    """A cell's id as written; raises BadText for what is none."""
+    """A cell's id from the word for it. Raises BadText if there is none."""
     if word not in said.world.touching:
         raise BadText(f"no cell called {word!r}")
     return word
 
 
 def known_seat(word: str, said: Said) -> str:
-    """A seat that plays; raises BadText for what is none."""
+    """A seat that takes part. Raises BadText if there is no such seat."""
     if word not in COLOURS:
         raise UsageError(AGREE)
     return word
 
 
 def number_of(word: str) -> int:
-    """A whole number as written; raises BadText."""
+    """A whole number. Raises BadText."""
     n = whole_number(word)
     if n is None:
         raise BadText(f"not a number: {word!r}")
@@ -47,7 +47,7 @@ def number_of(word: str) -> int:
 
 
 def _leg(words: list[str], said: Said) -> tuple[str, str]:
-    """From where to where"""
+    """Where from and where to."""
     a, arrow, b = words.pop(0).partition(">") if words else ("", "", "")
     if not arrow:
         raise BadText("from where to where is written A>B")
@@ -55,7 +55,7 @@ def _leg(words: list[str], said: Said) -> tuple[str, str]:
 
 
 def _crew(words: list[str], said: Said) -> tuple[int, int, Goods, int]:
-    """Own people, own soldiers, slaves a colour, fanatics"""
+    """Own people, own soldiers, slaves per colour, fanatics."""
     people = soldiers = fanatics = 0
     slaves: dict[str, int] = {}
     while words:
@@ -77,7 +77,7 @@ def _crew(words: list[str], said: Said) -> tuple[int, int, Goods, int]:
 
 
 def _seas(words: list[str], said: Said) -> tuple[tuple[str, ...]]:
-    """The sea cells of a crossing, up to those who go"""
+    """The sea cells of a crossing, up to the pieces that go."""
     if not words or words.pop(0) != "via":
         raise BadText("ferry A>B via SEA ... people N")
     via = []
@@ -95,7 +95,7 @@ def _ships(words: list[str], said: Said) -> tuple[int]:
 
 
 def goods_of(words: Sequence[str]) -> Goods:
-    """Goods and numbers in turn ("wood 2 gold 1"); raises BadText."""
+    """Goods and numbers in turn ("wood 2 gold 1"). Raises BadText."""
     out: dict[str, int] = {}
     if len(words) % 2:
         raise BadText("goods are written in pairs: wood 2 gold 1")
@@ -112,7 +112,7 @@ def bill_words(goods: Goods) -> str:
 
 
 def _yield(words: list[str], said: Said) -> tuple[str, Goods, tuple[str, ...]]:
-    """A cell, what is harvested there, and the forests covered where they are named"""
+    """A cell, what is harvested there, and the forests covered if they are named."""
     cell, rest, spots = known_cell(words.pop(0), said), words.copy(), list[str]()
     words.clear()
     if "at" in rest:
@@ -131,7 +131,7 @@ def _spot(cell: str, word: str, said: Said) -> str:
 
 
 def _bargain(words: list[str], said: Said) -> tuple[str, Goods, str, Goods]:
-    """Who gives what to whom for what"""
+    """Who gives what to whom for what."""
     mine = words.copy()
     words.clear()
     if "for" not in mine or mine[0] not in COLOURS:
@@ -148,7 +148,7 @@ def _bargain(words: list[str], said: Said) -> tuple[str, Goods, str, Goods]:
 
 
 def _building(words: list[str], said: Said) -> tuple[str, str, Goods]:
-    """What is built where, and what is paid"""
+    """What is built where, and what is paid."""
     (what, where), rest = words[:2], words[2:]
     words.clear()
     if what not in ("ship", "mine", "soldier", "dolmen"):
@@ -157,7 +157,7 @@ def _building(words: list[str], said: Said) -> tuple[str, str, Goods]:
         raise BadText(f"after the cell comes `pay`, not {rest[0]!r}")
     pay = goods_of(rest[1:])
     if what == "ship" and pay == (("wood", SHIP_WOOD),):
-        pay = ()  # the price is fixed, so it need not be said
+        pay = ()  # the price is fixed, so it need not be stated
     return what, known_cell(where, said), pay
 
 
@@ -168,8 +168,8 @@ CREW = Part(("people", "soldiers", "slaves", "fanatics"), _crew, lambda a: a.cre
 
 
 class Crew(Action, frozen=True):
-    """Those who go from one cell to another: own people, own soldiers, slaves (colour, number);
-    fanatics never may."""
+    """The pieces that go from one cell to another: own people, own soldiers, slaves (colour,
+    number); fanatics are never allowed to."""
 
     origin: str
     target: str
@@ -179,7 +179,7 @@ class Crew(Action, frozen=True):
     fanatics: int = 0
 
     def crew(self) -> str:
-        """Who goes, as people write it: "people 3 soldier 1 slaves blue 2"."""
+        """The pieces that go, as people write them: "people 3 soldier 1 slaves blue 2"."""
         parts = [f"people {self.people}"] * bool(self.people) + [f"soldier {self.soldiers}"] * bool(
             self.soldiers
         )
@@ -200,7 +200,7 @@ class Flee(Crew, frozen=True):
 
 
 class Ferry(Crew, frozen=True):
-    """via: the sea cells crossed, in order"""
+    """Pieces cross seas by ship. via: the sea cells crossed, in order."""
 
     via: tuple[str, ...] = ()
 
@@ -220,7 +220,7 @@ class Sail(Action, frozen=True):
 
 
 class Harvest(Action, frozen=True):
-    """spots: the forest spots covered, () for the first free ones."""
+    """Goods are taken from a cell. spots: the forest spots covered, () for the first free ones."""
 
     cell: str
     goods: Goods
@@ -252,7 +252,7 @@ class Harvest(Action, frozen=True):
 
 
 class Trade(Action, frozen=True):
-    """giver's goods for taker's; the one who says it is one of them"""
+    """The giver's goods for the taker's; either of them may state it."""
 
     giver: str
     gives: Goods
@@ -272,7 +272,7 @@ class Trade(Action, frozen=True):
 
 
 class Build(Action, frozen=True):
-    """what: ship, mine, soldier or dolmen; pay: () for a ship, whose price is fixed"""
+    """what: ship, mine, soldier or dolmen; pay: () for a ship, whose price is fixed."""
 
     what: str
     cell: str
@@ -297,7 +297,7 @@ class Agree(Action, frozen=True):
 
 
 class Done(Action, frozen=True):
-    """A player has done their part of the phase."""
+    """A player has finished their part of the phase."""
 
     syntax = Syntax("done", usage="done takes no more words")
 
@@ -306,7 +306,8 @@ NOTATION = Notation[Action]((Move, Sail, Ferry, Harvest, Trade, Build, Flee, Agr
 
 
 def parse_action(text: str, world: Map) -> Action:
-    """Raises BadText for what is no action at all."""
+    """`"yellow: harvest eurasia-5 wood 2"` -> Action. Raises BadText if it is not an action at
+    all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip(), rest.split()
     if not colon or not words:

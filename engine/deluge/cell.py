@@ -12,13 +12,13 @@ from engine.deluge.words import COLOURS
 from engine.game import BadText
 from engine.layout import Contents
 
-Four = tuple[int, int, int, int]  # a number for each of COLOURS
+Four = tuple[int, int, int, int]  # one number per colour (COLOURS)
 NONE: Four = (0, 0, 0, 0)
 _INDEX = {c: i for i, c in enumerate(COLOURS)}
 
 
 class Cell(msgspec.Struct, frozen=True, cache_hash=True):
-    """taken: by fanatics (D32); flooded: a sea cell now (D47); counted: it is on the counter
+    """taken: by fanatics (D32); flooded: now a sea cell (D47); counted: already on the counter
     (D44)."""
 
     people: Four = NONE
@@ -34,18 +34,18 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def pawns(self) -> int:
-        """people, slaves and soldiers; no fanatics"""
+        """People, slaves and soldiers; not fanatics."""
         return sum(self.people) + sum(self.soldiers)
 
     def ruler(self) -> int | None:
-        """The index of the land's ruler (D7): one colour's soldiers, else one colour's people, else
-        nobody."""
+        """The index of the land's ruler (D7): the one colour with soldiers, otherwise the one
+        colour with people; None if there is none."""
         if self.taken or self.flooded:
             return None
         return sole_colour(self.soldiers if any(self.soldiers) else self.people)
 
     def slaves(self) -> Four:
-        """People of other colours than the soldiers that hold the cell"""
+        """People of other colours than the soldiers that hold the cell."""
         holder = self.ruler() if any(self.soldiers) else None
         if holder is None:
             return NONE
@@ -53,16 +53,16 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
         return yellow, blue, green, white
 
     def free(self, seat: int) -> int:
-        """People of a colour that are nobody's slaves"""
+        """People of a colour that are nobody's slaves."""
         return self.people[seat] - self.slaves()[seat]
 
     def contents(self) -> Contents:
-        """As a layout lists it: pieces of a cluster, in a fixed order"""
+        """The contents as a layout lists them: pieces of a cluster, in a fixed order."""
         return _contents(self)
 
     @classmethod
     def of(cls, kinds: Iterable[str]) -> Cell:
-        """The cell these pieces make. Raises BadText for a kind that lies on no cell."""
+        """The cell that these pieces make. Raises BadText for a kind that cannot lie on a cell."""
         fours = {"people": [0] * 4, "soldier": [0] * 4, "ship": [0] * 4, "dolmen": [0] * 4}
         counts = Counter(kinds)
         fanatics, mines, water = (
@@ -96,7 +96,7 @@ def _contents(cell: Cell) -> Contents:
 
 
 def sole_colour(four: Four) -> int | None:
-    """The index of the only colour that has any; None: nobody has, or several have."""
+    """The index of the only colour that has any; None if none or several have."""
     return four.index(sum(four)) if four.count(0) == 3 else None
 
 
@@ -106,15 +106,15 @@ def _four(numbers: Sequence[int]) -> Four:
 
 
 def add_pawns(four: Four, index: int, n: int) -> Four:
-    """The four numbers with n more of one colour."""
+    """The four numbers with n added to one colour."""
     out = list(four)
     out[index] += n
     return _four(out)
 
 
 def fight_out(four: Four) -> Four:
-    """One for one until at most one colour is left (D17, D20, D22); equal numbers all vanish
-    (D21)."""
+    """The numbers after a fight, one for one until at most one colour is left (D17, D20, D22);
+    equal numbers all vanish (D21)."""
     out = list(four)
     while sum(1 for n in out if n) > 1:
         least = min(n for n in out if n)

@@ -37,7 +37,7 @@ class Faults(list):
     """Violations, each rule and sentence once."""
 
     def add(self, rule: str, template: str, **args: object) -> None:
-        """Notes a broken rule, with a sentence and its arguments."""
+        """Records a broken rule, with a sentence and its arguments."""
         fault = Violation(rule, Text(template, dict(args)))
         if fault not in self:
             self.append(fault)
@@ -69,7 +69,7 @@ def check_action(state: Position, action: Action) -> list[Violation]:
 
 
 def _not_now(state: Position, sort: type[Action], out: Faults) -> None:
-    """What a phase forbids by a rule of its own"""
+    """Records what a phase forbids by a rule of its own."""
     if state.phase == BUILDING and sort is act.Trade:
         out.add("D34", "no trade any more while building")
     if state.phase == FLIGHT and sort in (act.Ferry, act.Sail):
@@ -81,11 +81,11 @@ def _done(state: Position, a: act.Done, out: Faults) -> None:
         out.add("D48", "who can flee must flee")
 
 
-# Going
+# Movement
 
 
 def _lands(state: Position, a: act.Crew, out: Faults) -> bool:
-    """Whether both ends are land that pawns may be on; says why not."""
+    """Whether both ends are land that pawns may be on; records why not."""
     for name in (a.origin, a.target):
         if not state.is_land(name):
             out.add("D10", "{cell} is sea", cell=name)
@@ -103,8 +103,8 @@ def _flooded(state: Position, name: str, out: Faults) -> None:
 
 
 def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> None:
-    """Enough of each kind on the cell (fresh: that have not moved yet), and slaves only with a
-    soldier that holds them."""
+    """Records what is missing: enough of each kind on the cell (fresh: that have not moved yet),
+    and slaves only with a soldier that holds them."""
     i = state.colour(a.seat)
     cell = state.cell(a.origin)
     people, soldiers, _ = state.unmoved(a.origin, i)
@@ -194,8 +194,8 @@ def _ferry(state: Position, a: act.Ferry, out: Faults) -> None:
 
 
 def ferries_colour(state: Position, colour: int, sea: str) -> bool:
-    """Whether a ship on that sea cell ferries this colour's pawns: an own one that has not moved,
-    or another's that agreed."""
+    """Whether a ship on that sea cell ferries this colour's pawns: its own ship if it has not
+    moved, or another's that agreed."""
     if state.unmoved(sea, colour)[2] > 0:
         return True
     ships = state.cell(sea).ships
@@ -206,7 +206,7 @@ def ferries_colour(state: Position, colour: int, sea: str) -> bool:
 
 
 def ready_to_sail(state: Position, colour: int, sea: str) -> int:
-    """How many of a colour's ships there may still move: one that ferried its owner's pawns does
+    """How many of a colour's ships there may still move; one that has ferried its owner's pawns may
     not (D12)."""
     return state.unmoved(sea, colour)[2] - ((colour, sea) in state.ferried)
 

@@ -1,5 +1,5 @@
-"""What happens next by itself, in words for the page: bare cells, births, and the water with who
-stands in its way."""
+"""What happens next automatically, in words for the page: bare cells, births, and the water with
+everybody in its way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.text import Text, say
 
 
 def coming_events(state: Position) -> list[Text]:
-    """What happens next by itself: cells about to be bare, births, water."""
+    """What happens next automatically: cells about to become bare, births, water."""
     if state.phase == OVER:
         return []
     out: list[Text] = []
@@ -32,7 +32,7 @@ def coming_events(state: Position) -> list[Text]:
 
 
 def _water(state: Position, more: int) -> list[Text]:
-    """The next rise: what it floods, who stands there and where they could go (D45 to D48)"""
+    """The next rise: what it floods, who stands there and where they could go (D45 to D48)."""
     lands = [c for c in state.world.lands if state.is_land(c)]
     for mark, number in sorted(RISES.items()):
         sinking = tuple(c for c in lands if state.world.rise[c] == number)
@@ -91,7 +91,7 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
 
 
 def coming_births(state: Position) -> list[tuple[str, Text]]:
-    """(cell, who is born there) were the round to end now"""
+    """(cell, who is born there) if the round ended now."""
     after = state.copy()
     cycle.give_births(after)
     out = []
@@ -105,7 +105,7 @@ def coming_births(state: Position) -> list[tuple[str, Text]]:
 
 
 def who_may_flee(state: Position) -> list[Text]:
-    """Who may still flee from the water."""
+    """The seats that may still flee from the water."""
     return [
         say("{seat} can still flee", seat=seat_name(s))
         for s in state.seats

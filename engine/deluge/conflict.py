@@ -1,5 +1,5 @@
-"""Conflicts and takeovers: what happens by itself on cells where pawns or ships of several colours
-stand."""
+"""Conflicts and takeovers: what happens automatically on cells with pawns or ships of several
+colours."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _clash(new: Position, name: str, field: str, before: Four, piece: str) -> No
 
 
 def _clamp(new: Position, name: str) -> None:
-    """No more pawns that have moved than there are pawns."""
+    """Caps the pawns that have moved at the pawns there are."""
     if name in new.arrived:
         cell = new.cell(name)
         new.arrived[name] = tuple(  # type: ignore
@@ -56,8 +56,8 @@ def _clamp(new: Position, name: str) -> None:
 
 
 def take_over(new: Position, name: str) -> None:
-    """More fanatics than other pawns: the cell is theirs for good, and who stands there is lost
-    (D32)."""
+    """If there are more fanatics than other pawns, the cell is theirs for good and the others are
+    lost (D32)."""
     cell = new.cell(name)
     if cell.taken or not new.is_land(name) or cell.fanatics <= cell.pawns:
         return

@@ -1,4 +1,5 @@
-"""The round: from phase to phase, and all that happens by itself at the end (D28, D40 to D50)."""
+"""The round: from phase to phase, and everything that happens automatically at its end (D28, D40 to
+D50)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from engine.text import say
 
 
 def end_part(new: Position) -> None:
-    """The active seat's part of the phase is over; after the last one the phase is."""
+    """Ends the active seat's part of the phase, and after the last seat the phase."""
     seat = new.seats[new.active]
     new.tell(say("{seat} is done", seat=seat_name(seat)), by_hand=True)
     new.at += 1
@@ -31,7 +32,7 @@ def end_part(new: Position) -> None:
 
 
 def turn_idle(new: Position) -> None:
-    """Who did not work becomes a fanatic (D27 to D29); the box may run out of red pawns."""
+    """Pawns that did not work become fanatics (D27 to D29); the box may run out of red pawns."""
     new.idle = {}
     for name in new.world.lands:
         cell = new.cell(name)
@@ -80,7 +81,7 @@ def end_of_round(new: Position) -> None:
 
 
 def colours_in_order(new: Position) -> list[int]:
-    """The starter's colour first, then clockwise; colours nobody plays last"""
+    """The starter's colour first, then clockwise; colours that nobody plays come last."""
     return [new.colour(new.seats[k]) for k in new.order] + [
         i for i, c in enumerate(COLOURS) if c not in new.seats
     ]
@@ -123,7 +124,7 @@ def give_births(new: Position) -> None:
 
 
 def grow_forests(new: Position) -> None:
-    """Two forests grow a third; one grows nothing (D41)."""
+    """Two forests grow a third; one alone grows nothing (D41)."""
     for name in new.world.lands:
         cell = new.cell(name)
         if (
@@ -137,7 +138,8 @@ def grow_forests(new: Position) -> None:
 
 
 def count_bare_cells(new: Position) -> None:
-    """One forward for each cell newly without forests (D44); flooded ones never count (D49)."""
+    """Moves the counter one forward for each cell newly without forests (D44); flooded ones never
+    count (D49)."""
     fresh = [
         n
         for n in new.world.lands
@@ -165,8 +167,8 @@ def count_bare_cells(new: Position) -> None:
 
 
 def rise_next(new: Position) -> None:
-    """The next rise that floods anything: its fanatics drown, then who can flees; without one the
-    round ends."""
+    """The next rise that floods anything: its fanatics drown, then those who can flee do; without
+    one the round ends."""
     while new.rising:
         rise, new.rising = new.rising[0], new.rising[1:]
         sinking = tuple(n for n in new.world.lands if new.world.rise[n] == rise and new.is_land(n))
@@ -212,8 +214,8 @@ def can_flee(new: Position, seat: str) -> bool:
 
 
 def go_on_fleeing(new: Position) -> None:
-    """The next seat in order that can still flee, once more around where soldiers that left set
-    others free; when nobody can, the water comes."""
+    """The next seat in order that can still flee, with a second pass if departing soldiers have set
+    others free; once nobody can, the water comes."""
     for _ in new.seats:
         if can_flee(new, new.seats[new.active]):
             return
@@ -240,8 +242,8 @@ def go_on_fleeing(new: Position) -> None:
 
 
 def end_or_go_on(new: Position) -> None:
-    """Fourteen cells: the end (D50). Else the left neighbour of this round's starter begins the
-    next (D9)."""
+    """Fourteen cells: the end (D50). Otherwise the left neighbour of this round's starter begins
+    the next (D9)."""
     if new.counter >= END:
         new.phase = OVER
         new.tell(say("the counter stands at {n}: the game is over", n=new.counter))

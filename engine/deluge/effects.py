@@ -1,5 +1,5 @@
-"""What an action does, and what follows by itself on the cells it touches; the round's end is in
-`cycle`."""
+"""What an action does, and what follows automatically on the cells it touches; `cycle` has the end
+of the round."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def end_part_of(new: Position, a: act.Done) -> None:
 
 
 def agree_to_pass(new: Position, a: act.Agree) -> None:
-    """Lets another's pieces pass a ship."""
+    """Lets another player's pieces cross by a ship."""
     new.agreed = new.agreed | {(new.colour(a.seat), new.colour(a.guest), a.sea)}
     new.tell(
         say(
@@ -149,7 +149,7 @@ def trade_goods(new: Position, a: act.Trade) -> None:
 
 
 def pay_goods(new: Position, colour: int, goods: dict[str, int], sign: int) -> None:
-    """Adds goods to a stock (sign 1) or takes them off (-1)."""
+    """Adds goods to a stock (sign 1) or removes them (-1)."""
     stock = list(new.stocks[colour])
     for good, n in goods.items():
         stock[GOODS.index(good)] += sign * n

@@ -1,5 +1,5 @@
-"""Guesses at what was done between two looks: whole phases of movement at once, harvests,
-buildings, flights, the ends of phases with what follows by itself."""
+"""Guesses at what was done between two looks: whole movement phases at once, harvests, buildings,
+flights, the ends of phases with what follows automatically."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.game import Action, Difference, Proposal, Violation
 from engine.layout import Contents
 from engine.text import say
 
-SILENT = -0.85  # nobody says "done" aloud: a run with it costs hardly more
-# a seat's part of these phases in which it did nothing, though it could
+SILENT = -0.85  # nobody says "done" aloud, so a run with it costs hardly more
+# a seat's part of these phases in which it did nothing, although it could
 IDLE = {MOVEMENT: 1.5, HARVEST: 1.5}
-# several ends of phases nobody said, and of what follows a site that does not show it; at most
+# several unspoken ends of phases, for each site that does not show what follows from them; at most
 NOT_YET, WAITING = 1.0, 4.0
-UNSEEN = 3.0  # a next round of which the board shows none of what ended the last one
-LATER = 1.5  # a battle fought by one to come, though it may have been whose turn it is
-ASKED = 2.0  # another's ship ferried, of which nobody said a word
+UNSEEN = 3.0  # a next round, although the board shows nothing of what ended the last one
+LATER = 1.5  # a battle fought by a later seat, although it may have been the seat whose turn it is
+ASKED = 2.0  # another player's ship used without a word
 MOST = 40  # proposals
 
 Run = tuple[Action, ...]
@@ -46,7 +46,7 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
 
 
 class _Same:
-    """Proposals with the same actions, changes and rules are one."""
+    """Wraps a proposal so that proposals with the same actions, changes and rules are equal."""
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
@@ -65,15 +65,15 @@ class _Same:
 
 
 def _change(before: Contents, seen: Contents) -> Counter:
-    """kind -> how many more (or, below 0, fewer) are seen"""
+    """kind -> how many more (or, below 0, fewer) are seen."""
     out = Counter(seen)
     out.subtract(Counter(before))
     return Counter({k: n for k, n in out.items() if n})
 
 
 class Ahead:
-    """The states that mere `done`s lead to from here, made as they are wanted; up to the next
-    round, and through its movement when the building has begun."""
+    """The states that mere `done`s lead to from here, computed on demand: up to the next round, and
+    through its movement if building has begun."""
 
     def __init__(self, state: Position, difference: Difference) -> None:
         self.start, self.difference = state, difference
@@ -104,8 +104,8 @@ class Ahead:
         return True
 
     def until(self, phase: str, seat: str) -> tuple[Run, Position, float] | None:
-        """The `done`s that bring a seat's part of a phase about, the state then, and what that
-        costs more than the `done`s"""
+        """The `done`s that lead to a seat's part of a phase, the state then, and the cost beyond
+        that of the `done`s."""
         for said, state in self:
             if state.phase == phase and state.turn == seat:
                 new = state.round > self.start.round
@@ -117,7 +117,7 @@ class Ahead:
         return None
 
     def shown(self, later: Position) -> int:
-        """On how many of the sites that differ the board shows just what it shows later"""
+        """On how many of the differing sites the board shows exactly what it shows later."""
         layout = later.layout()
         return sum(
             1
@@ -127,8 +127,8 @@ class Ahead:
         )
 
     def come_about(self, cells: list[str], later: Position) -> bool:
-        """Whether one of these cells shows what it does in the end, or in the middle of all that
-        happens by itself last"""
+        """Whether one of these cells shows what it does in the end, or in the middle of what
+        happens automatically last."""
         return any(
             sorted(step.changes[c]) == sorted(self.difference[c][1])
             for step in later.steps
@@ -137,7 +137,7 @@ class Ahead:
         )
 
     def not_yet(self, later: Position) -> int:
-        """On how many sites more something will have happened by itself till then"""
+        """On how many further sites something will have happened automatically by then."""
         layout = later.layout()
         return sum(
             1 for s in {*layout, *self.layout} if layout.get(s, ()) != self.layout.get(s, ())
@@ -154,8 +154,8 @@ def _run(said: Run, doings: list[Action], cost: float = 0.0, **more) -> Proposal
 def _ends(
     state: Position, ahead: Ahead, cells: Change, bare: list[str], difference: Difference
 ) -> list[Proposal]:
-    """`done`s to the end of the harvest or of the round, where the board shows what follows of
-    it"""
+    """`done`s to the end of the harvest or of the round, if the board shows what follows from
+    that."""
     out = []
     before = state.phase
     for said, later in ahead:
@@ -189,7 +189,7 @@ def _ends(
 
 
 def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
-    """A run for each colour whose pawns or ships are elsewhere, its seats' `done`s before it"""
+    """A run for each colour whose pawns or ships have moved, with the `done`s before it."""
     out: list[Proposal] = []
     late: list[Proposal] = []
     for seat in _seats(state):
@@ -228,13 +228,13 @@ def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference
 
 
 def _seats(state: Position) -> list[str]:
-    """Those to come in this phase, then those whose part is over"""
+    """The seats still to come in this phase, then those whose part is over."""
     order = [state.seats[k] for k in state.order]
     return order[state.at :] + order[: state.at]
 
 
 def _too_late(state: Position, seat: str, cells: Change, difference: Difference) -> list[Proposal]:
-    """Moves of one whose part of the movement is over: not theirs now (D9, D8)"""
+    """Moves by a seat whose part of the movement is over (D9, D8)."""
     out: list[Proposal] = []
     for piece in ("people", "soldier", "ship"):
         kind = f"{piece}:{seat}"
@@ -261,7 +261,7 @@ def _by_hand(action: Action, difference: Difference) -> dict[str, Contents]:
 def _harvests(
     state: Position, ahead: Ahead, bare: list[str], difference: Difference
 ) -> list[Proposal]:
-    """Cards laid on forests: wood, of whoever rules the cell"""
+    """Cards laid on forests: wood, for whoever rules the cell."""
     out: list[Proposal] = []
     if not bare:
         return out
@@ -295,8 +295,8 @@ def _harvests(
 
 
 def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
-    """New ships, mines, soldiers, dolmens; where it could have been paid in several ways, each is a
-    guess."""
+    """New ships, mines, soldiers, dolmens; if it could have been paid for in several ways, each is
+    a guess."""
     out: list[Proposal] = []
     for name, change in cells.items():
         for kind, n in change.items():
@@ -324,12 +324,12 @@ def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference
     return out
 
 
-# What no doing does
+# What no action does
 
 
 def _impossible(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
-    """Pieces that came from nowhere or went nowhere, fanatics that moved, a counter or a card that
-    nobody asked for."""
+    """Pieces that came from nowhere or went nowhere, fanatics that moved, a counter or card moved
+    without reason."""
     out: list[Proposal] = []
     out += _fanatics_moved(state, cells, difference)
     for name, change in cells.items():

@@ -1,12 +1,12 @@
-"""Who went where, by flow on the map: every pawn moves one cell at most, so what left a cell is at
-most what stood there."""
+"""Who went where, as a flow on the map: every pawn moves one cell at most, so at most the pawns
+that stood on a cell can have left it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 
-Node = tuple[str, bool]  # a cell as the place pawns leave (False) or come to (True)
+Node = tuple[str, bool]  # a cell as the place that pawns leave (False) or come to (True)
 Moves = dict[tuple[str, str], int]
 
 
@@ -18,10 +18,10 @@ def explain_flow(
 ) -> tuple[Moves, dict[str, int], dict[str, int]]:
     """The cheapest moves that account for a change of numbers.
 
-    before: cell -> pawns there that may still move; change: cell -> more (positive) or fewer;
-    ways(cell): (other cell, cost) a pawn can reach in one move; doubt(cell): how unlikely it is
-    that who is gone from there walked. Returns moves {(from, to): n}, and what is left unexplained:
-    fewer {cell: n}, more {cell: n}.
+    before: cell -> pawns there that may still move. change: cell -> more (positive) or fewer.
+    ways(cell): (other cell, cost) for each cell that a pawn can reach in one move. doubt(cell): how
+    unlikely it is that pawns gone from there walked away. Returns moves {(from, to): n}, and what
+    is left unexplained: fewer {cell: n}, more {cell: n}.
     """
     flow = _Flow(before, change, ways, doubt)
     while any(flow.demand.values()) and any(flow.supply.values()):
@@ -38,7 +38,7 @@ def explain_flow(
 
 
 class _Flow:
-    """Successive shortest paths. Where one group moves up behind another, a path goes on from the
+    """Successive shortest paths. If one group moves up behind another, a path continues from the
     cell it came to."""
 
     def __init__(
@@ -75,7 +75,7 @@ class _Flow:
                 yield (cell, True), 0.0
 
     def cheapest(self) -> list[Node] | None:
-        """The cheapest way from a cell with pawns to give to one that wants some"""
+        """The cheapest way from a cell with spare pawns to one that lacks some."""
         best: dict[Node, float] = {(c, False): self.doubt[c] for c, n in self.supply.items() if n}
         came: dict[Node, Node] = {}
         queue = [(cost, node) for node, cost in best.items()]
@@ -97,7 +97,7 @@ class _Flow:
         return path[::-1]
 
     def push(self, path: list[Node]) -> None:
-        """As many pawns as this way can take"""
+        """Sends as many pawns along this way as it can take."""
         n = min(self.supply[path[0][0]], self.demand[path[-1][0]])
         for (a, arrived), (b, _) in zip(path, path[1:]):
             if a == b:

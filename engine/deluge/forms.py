@@ -1,4 +1,4 @@
-"""JSON and text forms of a state; `setup` reads them back."""
+"""JSON and text forms of a state; `setup` reads both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTS = ("sinking", "rising")
 
 
 def to_json(state: Position) -> dict[str, Any]:
-    """Everything, as JSON types"""
+    """The whole state, as JSON types."""
     return {
         "game": state.game,
         "seats": list(state.seats),
@@ -48,7 +48,7 @@ def _thin(cell: Cell) -> dict[str, Any]:
 
 
 def to_text(state: Position) -> str:
-    """Set-up lines, with a `moment` line for what a position alone does not say"""
+    """Set-up lines, with a `moment` line for what a position alone does not tell."""
     lines = [f"game {state.game}", "seats " + " ".join(state.seats), "layout clear"]
     lines += [f"layout {site} {' '.join(c)}" for site, c in state.layout().items()]
     for colour, stock in zip(COLOURS, state.stocks):

@@ -1,5 +1,5 @@
-"""Who went where between two looks: a whole part of the movement phase, or of a flight, by flow on
-the map."""
+"""Who went where between two looks: a whole part of the movement phase, or of a flight, as a flow
+on the map."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from engine.deluge.position import FLIGHT, Position
 from engine.deluge.words import COLOURS
 from engine.game import Action
 
-# by land; over sea; each sea more; a ship whose owner said nothing yet
+# by land; over sea; each further sea; a ship whose owner has not agreed yet
 LAND, FERRY, SEA, ASKED = 1.0, 1.6, 0.05, 4.0
-PERIL = 0.5  # somebody gone from such a cell need not have walked
+PERIL = 0.5  # pawns gone from such a cell need not have walked
 Change = dict[str, Counter]
 
 
 class Goings:
     """What one seat's pawns and ships did, from the change of numbers on the cells.
 
-    `done`: legal one after the other, marches first; `marches`: the soldiers' part of it; `strays`:
-    moves of pawns that cannot have come where they are (illegal ones, for the rule's sake). fights:
-    soldiers and ships that others lost were fought, else they went away themselves.
+    `done`: legal one after the other, marches first. `marches`: the soldiers' part of it. `strays`:
+    moves of pawns that cannot have come where they are (illegal ones, listed for the rule they
+    break). fights: soldiers and ships that others lost were fought; otherwise they went away
+    themselves.
     """
 
     def __init__(self, state: Position, seat: str, cells: Change, fights: bool = True) -> None:
@@ -75,8 +76,8 @@ class Goings:
         return moves
 
     def _perils(self, cell: str) -> float:
-        """Where fanatics or pawns of others stand, some may have gone to a takeover or a civil war
-        instead"""
+        """How unlikely it is that pawns gone from a cell walked away: where fanatics or other
+        players' pawns stand, they may have fallen to a takeover or a civil war instead."""
         here = self.state.cell(cell)
         return (
             PERIL
@@ -96,8 +97,8 @@ class Goings:
             self.strays.append(kind(self.seat, a, b, people * n, soldiers * n))
 
     def _wanting(self, origin: str, target: str) -> tuple[str, ...]:
-        """The seas of a crossing that has some ship on it but not all it needs; () when they border
-        or no ship is near"""
+        """The seas of a crossing that has some ship on it but not all it needs; () if the cells
+        border or no ship is near."""
         state, borders = self.state, self.state.world.borders
         if target in borders[origin] or not state.is_land(target):
             return ()
@@ -123,7 +124,7 @@ class Goings:
         return ()
 
     def _fallen(self, piece: str) -> dict[str, int]:
-        """cell -> own pieces that must have come and fallen: as many as others lost there"""
+        """cell -> own pieces that must have come and fallen: as many as others lost there."""
         out = {}
         for name, change in self.cells.items():
             own = (
@@ -142,11 +143,11 @@ class Goings:
 
     @property
     def fought(self) -> bool:
-        """Whether others' losses are taken for battles"""
+        """Whether the losses of others are taken for battles."""
         return self.fights and bool(self._fallen("soldier") or self._fallen("ship"))
 
     def _ways(self, cell: str, armed: bool) -> Iterator[tuple[str, float]]:
-        """Where a pawn can go from a cell in one move, and how unlikely that is"""
+        """Where a pawn can go from a cell in one move, and how unlikely that is."""
         state = self.state
         if self.fleeing:
             if cell in state.sinking:
@@ -173,8 +174,8 @@ class Goings:
     def _over_sea(
         self, origin: str
     ) -> dict[str, tuple[float, tuple[str, ...], tuple[Action, ...]]]:
-        """land -> (how unlikely, seas crossed, leave that others' ships gave), the likeliest way to
-        each"""
+        """land -> (how unlikely, seas crossed, agreements given by owners of ships), for the
+        likeliest way to each."""
         if origin in self._crossings:
             return self._crossings[origin]
         state, borders = self.state, self.state.world.borders
@@ -209,8 +210,8 @@ class Goings:
         return act.Ferry(self.seat, a, b, people, soldiers, slaves, via=self._over_sea(a)[b][1])
 
     def _doings(self, marches: dict, walks: dict) -> list[Action]:
-        """Moves, conquests first and what leaves fanatics behind last; people go with the soldiers
-        where they may."""
+        """Moves, conquests first and those that leave fanatics behind last; people go with the
+        soldiers where they may."""
         slaves, walks = self._slaves(marches), dict(walks)
         first: list[Action] = []
         then: list[Action] = []
@@ -227,7 +228,7 @@ class Goings:
         return first + sorted(then, key=lambda m: self.state.cell(m.origin).fanatics)  # type: ignore[attr-defined]
 
     def _slaves(self, marches: dict) -> dict[tuple[str, str], tuple]:
-        """Slaves that went along with soldiers: (from, to) -> ((colour, n), ...)"""
+        """Slaves that went along with soldiers: (from, to) -> ((colour, n), ...)."""
         out: dict[tuple[str, str], tuple] = {}
         left = {c: Counter({k: -n for k, n in d.items() if n < 0}) for c, d in self.cells.items()}
         more = {c: Counter({k: n for k, n in d.items() if n > 0}) for c, d in self.cells.items()}
@@ -266,8 +267,8 @@ class Goings:
         return [act.Sail(self.seat, a, b, n) for (a, b), n in sails.items()]
 
     def _legal(self, wanted: list[Action]) -> tuple[list[Action], list[Action]]:
-        """These in an order in which each is legal, leave asked before it is needed; and those that
-        never are"""
+        """These in an order in which each is legal, with agreements before they are needed; and
+        those that never are legal."""
         state, done = self.state, []
         while wanted:
             later: list[Action] = []
@@ -296,8 +297,8 @@ class Goings:
 
 
 def likely_goings(state: Position, seat: str, cells: Change) -> Iterator[Goings]:
-    """The likely ways to read the change for one seat: with battles, and where others lost soldiers
-    or ships, without."""
+    """The likely readings of the change for one seat: with battles, and, if others lost soldiers or
+    ships, without."""
     first = Goings(state, seat, cells)
     yield first
     if first.fought:

@@ -1,7 +1,6 @@
-"""All that may be done in a state. Trades are without number: those of one good for one are listed.
-Of crossings those that
-go round are left out: a sea that borders an earlier one of the way could have been reached from
-there; of crowds of slaves none, one or all of a colour go along."""
+"""All legal actions of a state. There are countless trades, so only those of one good for one are
+listed. Of crossings, detours are left out: a sea that borders an earlier one on the way could have
+been reached from there. Of large groups of slaves, none, one or all of a colour go along."""
 
 from __future__ import annotations
 
@@ -15,12 +14,13 @@ from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, P
 from engine.deluge.words import COLOURS, GOODS, PRICE, SHIP_WOOD
 from engine.game import Action
 
-CROWD = 12  # more slaves than this on a cell are not listed in every number
+CROWD = 12  # if a cell has more slaves than this, not every number is listed
 Who = tuple[int, int, tuple[tuple[str, int], ...]]
 
 
 def legal_actions(state: Position) -> list[Action]:
-    """Every action `check` passes; of trades the one-for-one ones, of crossings the direct ones."""
+    """Every action that `check` accepts; of trades only the one-for-one ones, of crossings only the
+    direct ones."""
     if state.turn is None:
         return []
     seat = str(state.turn)
@@ -29,7 +29,7 @@ def legal_actions(state: Position) -> list[Action]:
 
 
 class Crews:
-    """Who could leave a cell together, by whether people and slaves are let in where they go."""
+    """The groups that could leave a cell, by whether people and slaves are let in where they go."""
 
     def __init__(self, state: Position, seat: str, origin: str, fresh: bool) -> None:
         i, cell = state.colour(seat), state.cell(origin)
@@ -45,7 +45,7 @@ class Crews:
         self._lists: dict[tuple[bool, bool], list[Who]] = {}
 
     def list(self, people: bool, slaves: bool) -> list[Who]:
-        """Every crew that may leave, with people or without, with slaves or without."""
+        """Every crew that may leave, with or without people, with or without slaves."""
         if (people, slaves) not in self._lists:
             most = self.slaves if slaves else (0,) * 4
             some = [range(n + 1) if sum(most) <= CROWD else sorted({0, min(1, n), n}) for n in most]
@@ -80,7 +80,7 @@ def _movement(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _doors(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
-    """Land that may be entered: (by people too, by slaves too)"""
+    """Land that may be entered: (by people too, by slaves too)."""
     i, out = state.colour(seat), {}
     for land in state.world.lands:
         cell = state.cells.get(land)
@@ -95,7 +95,7 @@ def _doors(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
 def _walks(
     state: Position, seat: str, origin: str, doors: dict[str, tuple[bool, bool]]
 ) -> Iterator[Action]:
-    """Moves and crossings from one cell"""
+    """Moves and crossings from one cell."""
     crews = Crews(state, seat, origin, True)
     if not crews.people and not crews.soldiers:
         return
@@ -112,7 +112,7 @@ def _walks(
 def ship_crossings(
     state: Position, colour: int, origin: str
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """(seas crossed, land reached) by willing ships, shortest first; none that goes round"""
+    """(seas crossed, land reached) by willing ships, shortest first, without detours."""
     open_seas = {
         s
         for s, c in state.cells.items()
@@ -128,7 +128,7 @@ def ship_crossings(
 
 
 def goes_on(state: Position, path: tuple[str, ...], sea: str) -> bool:
-    """Whether a way goes on to this sea without going round"""
+    """Whether a way continues to this sea without a detour."""
     return sea not in path and not any(
         sea in state.world.touching[earlier] for earlier in path[:-1]
     )
@@ -183,7 +183,7 @@ def _builds(state: Position, seat: str) -> Iterator[Action]:
 
 
 def possible_payments(state: Position, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
-    """The ways a colour can pay for a mine, a soldier or a dolmen (D36)"""
+    """The ways in which a colour can pay for a mine, a soldier or a dolmen (D36)."""
     stock = state.stocks[colour]
     for kinds, price in PRICE.items():
         have = [g for g, n in zip(GOODS, stock) if n >= price]
@@ -192,7 +192,7 @@ def possible_payments(state: Position, colour: int) -> Iterator[tuple[tuple[str,
 
 
 def possible_refuges(state: Position, colour: int, origin: str) -> dict[str, bool]:
-    """Land a sinking cell's soldiers can flee to, and whether people can too (D48)"""
+    """Land that a sinking cell's soldiers can flee to, and whether people can too (D48)."""
     out = {}
     for target in state.world.borders[origin]:
         cell = state.cell(target)

@@ -1,4 +1,4 @@
-"""Who lost most at once, by war, fanatics or water: for the evening's end."""
+"""Who lost most at once, by war, fanatics or water, for the summary of the evening."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ SHOWN = 5
 def heaviest_losses(
     start: Position, played: Sequence[tuple[Action, Position]]
 ) -> list[dict[str, Any]]:
-    """One table (as in `view`): the moves that took most pawns off the map; none: []."""
+    """One table (as in `view`) with the moves that took most pawns off the map; [] if there were
+    none."""
     rows: list[list[Any]] = []
     before = start
     for n, (action, after) in enumerate(played, 1):

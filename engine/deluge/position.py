@@ -1,4 +1,4 @@
-"""What the rules know of a game of Zondvloed at one moment, and plain questions about it."""
+"""What the rules know about a game of Zondvloed at one moment, and simple questions about it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _FRESH_CELL = Cell()
 
 
 class Happening(NamedTuple):
-    """A step as it is kept: the cells concerned as they were after it, and other sites'
-    contents."""
+    """A step as it is stored: the cells concerned as they were after it, and the contents of other
+    sites."""
 
     text: Text
     cells: tuple[tuple[str, Cell], ...]
@@ -39,13 +39,13 @@ class Happening(NamedTuple):
 class Position(State):
     """See `engine.game.State`. Numbers of colours are indices into COLOURS, whoever plays.
 
-    cells: cell -> Cell, cells without anything left out; stocks: a colour's goods in the order of
-    GOODS. starter: index into seats of who begins the round; at: how many seats have said `done`
-    in this phase. arrived: cell -> (people, soldiers, ships) that have moved already; ferried:
-    (colour, sea) whose ship ferried its owner's pawns; agreed: (owner, guest, sea). worked: cell ->
-    goods harvested there this round; idle: cell -> people that turned fanatic after the last
-    harvest. lost: soldiers taken by fanatics, never rebuilt (D32). sinking: cells being flooded,
-    and rising: rises still to come this round.
+    cells: cell -> Cell; cells with nothing on them are left out. stocks: per colour, its goods in
+    the order of GOODS. starter: index into seats of the seat that begins the round. at: how many
+    seats have said `done` in this phase. arrived: cell -> (people, soldiers, ships) that have
+    already moved. ferried: (colour, sea) whose ship ferried its owner's pawns. agreed: (owner,
+    guest, sea). worked: cell -> goods harvested there this round. idle: cell -> people that turned
+    fanatic after the last harvest. lost: soldiers taken by fanatics, never rebuilt (D32). sinking:
+    cells being flooded. rising: rises still to come this round.
     """
 
     game = "deluge"
@@ -67,10 +67,10 @@ class Position(State):
         self._before: tuple[dict[str, Cell], int] = (self.cells, 0)
         self._happenings: list[Happening] = []
 
-    # A value, and the next one from it
+    # Making the next state
 
     def copy(self) -> Self:
-        """A state to be changed before anybody else sees it; its steps begin anew."""
+        """A copy that may be changed until it is handed out; its steps are empty."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.cells, new.arrived, new.worked = dict(self.cells), dict(self.arrived), dict(self.worked)
@@ -94,13 +94,14 @@ class Position(State):
         by_hand: bool = False,
         sites: dict[str, Contents] | None = None,
     ) -> None:
-        """One more step, with the cells' contents (spots too) and other sites as they are now."""
+        """Adds a step, with the contents of these cells (including their spots) and other sites as
+        they are now."""
         now = tuple((name, self.cell(name)) for name in cells)
         self._happenings.append(Happening(text, now, sites or {}, by_hand))
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What happened, each step without what did not change"""
+        """What happened, each step without whatever did not change."""
         if not self._happenings:
             return ()
         out = []
@@ -117,17 +118,17 @@ class Position(State):
             out.append(Step(text, changed, by_hand))
         return tuple(out)
 
-    # Who
+    # Whose turn it is
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Seat numbers in this round's order"""
+        """Seat numbers in this round's order."""
         n = len(self.seats)
         return tuple((self.starter + i) % n for i in range(n))
 
     @property
     def active(self) -> int:
-        """The number of the seat whose part it is"""
+        """The number of the seat whose part it is."""
         return (self.starter + self.at) % len(self.seats)
 
     def colour(self, seat: str) -> int:
@@ -153,15 +154,15 @@ class Position(State):
     # Counting
 
     def is_sea(self, name: str) -> bool:
-        """Whether a place of this name is a sea or a flooded cell."""
+        """Whether this is the name of a sea or of a flooded cell."""
         return name in self.world.always_sea or self.cell(name).flooded
 
     def is_land(self, name: str) -> bool:
-        """Whether a place of this name is a cell that is not flooded."""
+        """Whether this is the name of a cell that is not flooded."""
         return name in self.world.mineral and not self.cell(name).flooded
 
     def ruler(self, name: str) -> int | None:
-        """The index of the colour that rules a cell (D7)"""
+        """The index of the colour that rules a cell (D7)."""
         cell = self.cells.get(name)
         if cell is None:
             return None
@@ -175,7 +176,7 @@ class Position(State):
         return 0 if cell.flooded else len(self.world.spots[name]) - len(cell.bare)
 
     def on_map(self, what: str, colour: int) -> int:
-        """people, soldiers, ships or dolmens of a colour on the map"""
+        """People, soldiers, ships or dolmens of a colour on the map."""
         return sum([getattr(c, what)[colour] for c in self.cells.values()])
 
     def fanatics_left(self) -> int:
@@ -183,11 +184,11 @@ class Position(State):
         return self.world.fanatics - sum([c.fanatics for c in self.cells.values()])
 
     def soldiers_left(self, colour: int) -> int:
-        """How many soldiers a colour may still build (D2, D32)"""
+        """How many soldiers a colour may still build (D2, D32)."""
         return SOLDIERS - self.on_map("soldiers", colour) - self.lost[colour]
 
     def unmoved(self, name: str, colour: int) -> tuple[int, int, int]:
-        """(people, soldiers, ships) of a colour on a cell that have not moved this round"""
+        """(people, soldiers, ships) of a colour on a cell that have not moved this round."""
         cell = self.cell(name)
         people, soldiers, ships = self.arrived.get(name, (NONE, NONE, NONE))
         return (
@@ -197,8 +198,8 @@ class Position(State):
         )
 
     def work(self, name: str) -> tuple[int, int, int]:
-        """(pawns that can work, wood to be had, mineral work) on a cell, without what was harvested
-        already"""
+        """(pawns that can work, wood available, mineral work) on a cell, less what has been
+        harvested already."""
         cell = self.cell(name)
         wood, mineral = self.worked.get(name, (0, 0))
         return sum(cell.people) - wood - mineral, self.forests(name), 1 + 3 * cell.mines - mineral

@@ -10,7 +10,7 @@ BONUSES = ("trees", "ships", "soldiers", "mines")  # ecology, explorer, war, min
 
 
 def holdings_of(state: Position) -> dict[str, dict[str, int]]:
-    """bonus -> seat -> how many (D52: trees and mines on cells one rules)"""
+    """bonus -> seat -> how many (D52: trees and mines on cells that it rules)."""
     out = {b: dict.fromkeys(state.seats, 0) for b in BONUSES}
     for seat in state.seats:
         i = COLOURS.index(seat)
@@ -25,7 +25,7 @@ def holdings_of(state: Position) -> dict[str, dict[str, int]]:
 
 
 def bonus_holders(state: Position) -> dict[str, str | None]:
-    """bonus -> the seat that has most, None when nobody has or several have"""
+    """bonus -> the seat that has most, None if nobody or several have."""
     out: dict[str, str | None] = {}
     for bonus, have in holdings_of(state).items():
         most = max(have.values())
@@ -40,7 +40,7 @@ def dolmen_points(state: Position) -> dict[str, int]:
 
 
 def standing_scores(state: Position) -> dict[str, int]:
-    """Dolmens and the bonuses as they stand now"""
+    """Dolmens, and the bonuses as they stand now."""
     out = dolmen_points(state)
     for seat in bonus_holders(state).values():
         if seat is not None:
@@ -49,5 +49,5 @@ def standing_scores(state: Position) -> dict[str, int]:
 
 
 def current_scores(state: Position) -> dict[str, int]:
-    """Dolmens so far; at the end the bonuses too."""
+    """Dolmens so far; at the end also the bonuses."""
     return standing_scores(state) if state.phase == "over" else dolmen_points(state)

@@ -1,5 +1,5 @@
-"""What a player of some sense would do: feed the people, let the many go where there is work, spend
-what one has."""
+"""What a sensible player would do: feed the people, send them where there is work, spend what one
+has."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NEVER = 10**6
 
 
 def promising_actions(state: Position) -> list[Action]:
-    """Legal doings worth choosing among, all as good as can be told here; [] when the game is
-    over."""
+    """Legal actions worth choosing from, all equally good as far as can be told here; [] if the
+    game is over."""
     if state.turn is None:
         return []
     seat = str(state.turn)
@@ -35,20 +35,20 @@ def promising_actions(state: Position) -> list[Action]:
 
 
 def jobs_on(state: Position, cell: str) -> int:
-    """How many pawns find work on a cell in a round"""
+    """How many pawns find work on a cell in one round."""
     return state.forests(cell) + (
         1 + 3 * state.cell(cell).mines if state.world.mineral[cell] else 0
     )
 
 
 def spare_jobs(state: Position, cell: str) -> int:
-    """Jobs beyond the people there; below 0: so many would turn fanatic"""
+    """Jobs beyond the people there; a negative number of people would turn fanatic."""
     return jobs_on(state, cell) - sum(state.cell(cell).people)
 
 
 def to_clear(state: Position) -> set[str]:
-    """Where trees are cut first: what the water will take anyway; once it has come for the last
-    time, everywhere."""
+    """Where trees are cut first: where the water will take them anyway; everywhere once it has come
+    for the last time."""
     lands = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).taken]
     doomed = [c for c in lands if state.world.rise[c] is not None]
     return {c for c in doomed or lands if state.forests(c)}
@@ -62,7 +62,7 @@ def _movement(state: Position, seat: str) -> Iterator[Action]:
         if state.is_land(c) and not state.cell(c).taken
     }
     yield from _walks(state, seat, i, ways)
-    for origin in ways:  # soldiers take a cell that they are enough for
+    for origin in ways:  # soldiers take a cell if there are enough of them
         soldiers = state.unmoved(origin, i)[1]
         for target, via in ways[origin].items():
             there = state.cell(target)
@@ -76,8 +76,8 @@ def _movement(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
-    """Those without work go where there is some, others nearer to trees that are to be cut; one
-    stays, so that the cell is kept."""
+    """People without work go where there is some, others towards trees that are to be cut; one
+    stays behind to keep the cell."""
     trees = {
         c
         for c in to_clear(state)
@@ -110,7 +110,7 @@ def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
                         people if to_trees[target] else state.forests(target) - sum(there.people),
                     ),
                 )
-            # two have children, one alone has none
+            # two have children, one alone does not
             if lonely and there.people[i] > there.slaves()[i]:
                 n = people
             if n > 0 and _welcome(state, i, target) and there.fanatics < there.pawns + n:
@@ -118,12 +118,12 @@ def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
 
 
 def _welcome(state: Position, colour: int, cell: str) -> bool:
-    """Whether a colour's people can go and stay there"""
+    """Whether a colour's people can go and stay there."""
     return state.ruler(cell) == colour or not state.cell(cell).pawns
 
 
 def _steps_to(wanted: set[str], ways: Ways) -> dict[str, int]:
-    """How many rounds each land that has a way is from the nearest of these"""
+    """How many rounds each land with a way is from the nearest of these."""
     far = dict.fromkeys(wanted, 0)
     queue = list(far)
     for cell in queue:
@@ -135,7 +135,7 @@ def _steps_to(wanted: set[str], ways: Ways) -> dict[str, int]:
 
 
 def _ways(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(land that can be reached, over which seas)"""
+    """(land that can be reached, over which seas)."""
     near = [t for t in state.world.borders[origin] if state.is_land(t) and not state.cell(t).taken]
     yield from ((t, ()) for t in near)
     known = set(near)
@@ -154,7 +154,7 @@ def _go(
 
 
 def _harvests(state: Position, seat: str) -> Iterator[Action]:
-    """Work for everybody: in the mines first, where trees are to be cut in the woods."""
+    """Work for everybody: first in the mines; where trees are to be cut, in the woods."""
     i, cut = state.colour(seat), to_clear(state)
     for cell in state.world.lands:
         if not state.is_land(cell) or state.ruler(cell) != i:
@@ -169,8 +169,8 @@ def _harvests(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _trades(state: Position, seat: str) -> Iterator[Action]:
-    """One good for one where both have too much of what they give: each kind one has makes building
-    cheaper (D36)."""
+    """One good for one if both have too much of what they give: every further kind of good makes
+    building cheaper (D36)."""
     mine = state.stock(state.colour(seat))
     for other in state.seats:
         theirs = state.stock(state.colour(other))
@@ -185,8 +185,8 @@ def _trades(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _builds(state: Position, seat: str) -> Iterator[Action]:
-    """A mine where people are out of work, else whatever the goods are enough for, paid as cheaply
-    as can be."""
+    """A mine where people are out of work, otherwise whatever the goods suffice for, paid for as
+    cheaply as possible."""
     i = state.colour(seat)
     lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
     cut = to_clear(state)
@@ -220,7 +220,7 @@ def _builds(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _flights(state: Position, seat: str) -> Iterator[Action]:
-    """All of a cell at once, to whichever land takes them."""
+    """Everybody on a cell at once, to whichever land takes them."""
     i = state.colour(seat)
     for origin in state.sinking:
         cell = state.cell(origin)

@@ -20,7 +20,7 @@ from engine.text import whole_number
 
 
 def load_state(data: Mapping[str, Any], plan: Plan) -> DelugeState:
-    """Back from to_json. Raises BadText."""
+    """The state that `to_json` wrote. Raises BadText."""
     try:
         state = DelugeState(map_of(plan), data["seats"])
         for name, cell in data["cells"].items():
@@ -54,7 +54,7 @@ def load_state(data: Mapping[str, Any], plan: Plan) -> DelugeState:
 
 
 def _sound(state: DelugeState) -> None:
-    """Raises ValueError for numbers no game can have."""
+    """Raises ValueError for numbers that no game can have."""
     seats = range(len(state.seats))
     if not set(state.seats) <= set(COLOURS) or state.phase not in (*PHASES, FLIGHT, OVER):
         raise ValueError("seats or phase")
@@ -71,7 +71,7 @@ def _sound(state: DelugeState) -> None:
 
 
 class Setup:
-    """Set-up lines on the way to a state."""
+    """Set-up lines on their way to a state."""
 
     def __init__(self, world: Map, seats: Sequence[str]) -> None:
         self.world, self.seats = world, tuple(seats)
@@ -80,10 +80,10 @@ class Setup:
         self.stocks = {c: dict.fromkeys(GOODS, 0) for c in COLOURS}
         self.phase, self.starter = MOVEMENT, 0
         self.moment: dict[str, Any] | None = None
-        self.corrected: dict[str, Contents] = {}  # said after the moment: its last word holds
+        self.corrected: dict[str, Contents] = {}  # stated after the moment, so it takes precedence
 
     def printed(self) -> dict[str, Contents]:
-        """Four people a player on the own continent's centre (D5), the counter on 0"""
+        """Four people per player on the centre of their own continent (D5), the counter on 0."""
         out: dict[str, Contents] = (
             {self.world.squares[0]: ("counter",)} if self.world.squares else {}
         )
@@ -94,7 +94,7 @@ class Setup:
         return out
 
     def line(self, words: Sequence[str]) -> None:
-        """One line. Raises BadText."""
+        """Reads one line. Raises BadText."""
         read = getattr(self, f"_{words[0]}", None)
         if read is None or words[0].startswith("_"):
             raise BadText(f"no set-up line called {words[0]!r} (layout, stock, phase, starter)")
@@ -172,7 +172,7 @@ class Setup:
         )
 
     def state(self) -> DelugeState:
-        """The position these lines say. Raises BadText."""
+        """The position that these lines describe. Raises BadText."""
         if self.moment is not None:
             state = load_state(
                 {
@@ -192,7 +192,7 @@ class Setup:
         bare: dict[str, list[str]] = {}
         for site, kinds in self.layout.items():
             if site in squares:
-                # the printed 0 gives way to the cells that lie bare
+                # the printed 0 is replaced by the number of bare cells
                 if kinds and self.counter_said:
                     counted = squares[site]
             elif site in self.world.cell_of:
@@ -219,7 +219,8 @@ class Setup:
 
 
 def correct_site(state: DelugeState, site: str, kinds: Contents) -> None:
-    """Puts these pieces on one site of a fresh state; what the site's cell is besides, it stays"""
+    """Puts these pieces on one site of a fresh state; everything else about the site's cell stays
+    as it is."""
     world = state.world
     if site in world.squares:
         if kinds:

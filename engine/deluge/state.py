@@ -1,5 +1,4 @@
-"""The state of a game of Zondvloed that other rooms meet: a position, and what the rules say of
-it."""
+"""The state of a game of Zondvloed that other rooms use: a position together with its rules."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from engine.text import say
 
 
 class DelugeState(Position):
-    """A position of Deluge with the rules that apply to it."""
+    """A position of Zondvloed with the rules that apply to it."""
 
     def legal_actions(self) -> list[Action]:
         return legal.legal_actions(self)
@@ -35,7 +34,7 @@ class DelugeState(Position):
         return parse_action(self.world.plan.as_written(text), self.world)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
-        """Those before the one who acts are done with this phase."""
+        """The `done`s of everybody before the seat that acts."""
         run: tuple[Action, ...] = ()
         state: Position = self
         while (

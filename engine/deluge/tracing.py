@@ -1,4 +1,4 @@
-"""A map of one's own: what is drawn, and what a map needs to be played on."""
+"""Custom maps: what is drawn, and what a map needs to be playable."""
 
 from __future__ import annotations
 

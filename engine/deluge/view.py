@@ -77,7 +77,7 @@ def page_view(state: Position) -> dict[str, Any]:
 
 
 def _left(state: Position) -> Text | None:
-    """How long the one whose turn it is goes on"""
+    """How long the seat whose turn it is goes on."""
     if state.phase == OVER:
         return None
     return (
@@ -124,7 +124,7 @@ def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
 
 
 def _affords(state: Position, colour: int) -> Text:
-    """What the stock buys: ships, and at which of the four prices anything else (D35, D36)"""
+    """What the stock buys: ships, and at which of the four prices anything else (D35, D36)."""
     stock = state.stocks[colour]
     ships = stock[0] // SHIP_WOOD
     ways = [
@@ -153,7 +153,7 @@ def _rulers(state: Position) -> dict[str, Any]:
 
 
 def _births(state: Position) -> list[dict[str, Any]]:
-    """A table, as long as this round's births are to come"""
+    """A table, as long as this round's births are still to come."""
     if state.phase in (FLIGHT, OVER):
         return []
     return [

@@ -11,7 +11,7 @@ GOODS = ("wood", "gold", "bronze", "marble", "granite")
 MINERALS = GOODS[1:]
 HOME = {"yellow": "eurasia", "blue": "africa", "green": "australia", "white": "america"}
 
-SOLDIERS, SHIPS, MINES, FORESTS = 5, 8, 3, 3  # the most of a colour (D2), of a cell (D37, D6)
+SOLDIERS, SHIPS, MINES, FORESTS = 5, 8, 3, 3  # the most per colour (D2), per cell (D37, D6)
 PEOPLE_AT_START = 4  # D5
 PRICE = {1: 10, 2: 4, 3: 2, 4: 1}  # kinds of goods used -> of each (D36)
 SHIP_WOOD = 4  # D35
@@ -53,22 +53,22 @@ _MANY = {
 
 
 def colour_name(colour: str) -> Text:
-    """A colour's name, to be translated."""
+    """A colour's name, for translation."""
     return _COLOURS.get(colour) or say(colour)
 
 
 def seat_name(seat: str) -> Text:
-    """A seat's name, to be translated."""
+    """A seat's name, for translation."""
     return _SEATS.get(seat) or say(seat)
 
 
 def good_name(good: str) -> Text:
-    """A good's name, to be translated."""
+    """A good's name, for translation."""
     return _GOODS.get(good) or say(good)
 
 
 def kind_name(kind: str) -> Text:
-    """What people call a kind: "a white soldier"."""
+    """What people call a kind, such as "a white soldier"."""
     if kind in _KINDS:
         return _KINDS[kind]
     head, _, colour = kind.partition(":")
@@ -78,7 +78,7 @@ def kind_name(kind: str) -> Text:
 
 
 def several_of(kind: str, n: int) -> Text:
-    """So many of a kind: "2 white soldiers"."""
+    """A number of pieces of a kind: "2 white soldiers"."""
     head, _, colour = kind.partition(":")
     if n == 1 or head not in _MANY:
         return kind_name(kind)
@@ -88,7 +88,7 @@ def several_of(kind: str, n: int) -> Text:
 
 
 def listed_parts(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
-    """The parts one after another; "nothing" for none"""
+    """The parts one after another; "nothing" if there are none."""
     out: Text | None = None
     for part in parts:
         out = part if out is None else Text(template, {"first": out, "next": part})

@@ -1,4 +1,5 @@
-"""What was harvested and built, from the cards, the red pawns and the buildings that are seen."""
+"""What was harvested and built, judging by the cards, the red pawns and the buildings that are
+seen."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from engine.game import Action, Difference, Proposal
 
 
 def by_cell(state: Position, bare: Iterable[str]) -> dict[str, list[str]]:
-    """cell -> its spots among these"""
+    """cell -> those of the spots that are on it."""
     out: dict[str, list[str]] = {}
     for spot in bare:
         out.setdefault(state.world.cell_of[spot], []).append(spot)
@@ -22,7 +23,7 @@ def by_cell(state: Position, bare: Iterable[str]) -> dict[str, list[str]]:
 
 
 def ruling_seat(state: Position, cell: str) -> str | None:
-    """Who rules a land cell, None when nobody who plays does."""
+    """The seat that rules a land cell, None if no seat in the game does."""
     ruler = state.ruler(cell) if state.is_land(cell) else None
     return COLOURS[ruler] if ruler is not None and COLOURS[ruler] in state.seats else None
 
@@ -30,7 +31,7 @@ def ruling_seat(state: Position, cell: str) -> str | None:
 def harvest_covering(
     state: Position, seat: str, cell: str, spots: Sequence[str], ore: int = 0
 ) -> act.Harvest:
-    """The harvest that covers these spots; they are named only where the first free ones would be
+    """The harvest that covers these spots; they are named only if the first free ones would be
     others."""
     free = [s for s in state.world.spots[cell] if s not in state.cell(cell).bare]
     ordered = tuple(s for s in state.world.spots[cell] if s in spots)
@@ -40,9 +41,9 @@ def harvest_covering(
 
 
 def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list[Action], Position]:
-    """The rest of the harvest phase when red pawns are seen that tell who was idle: those that did
-    not turn worked, on the forests that are covered or else in the mines (D25, D28). Returns the
-    actions and the state after them."""
+    """The rest of the harvest phase, if red pawns show who was idle: the others worked, in the
+    forests that are covered or else in the mines (D25, D28). Returns the actions and the state
+    after them."""
     covered = by_cell(state, bare)
     doings: list[Action] = []
     while state.phase == HARVEST:
@@ -68,7 +69,7 @@ def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list
 
 def did_nothing(state: Position) -> bool:
     """Whether the seat whose part it is has moved nothing, or harvested nothing, although it
-    could"""
+    could."""
     i, cells = state.colour(str(state.turn)), state.world.cells
     if state.phase == MOVEMENT:
         return not any(four[i] for came in state.arrived.values() for four in came)
@@ -81,13 +82,13 @@ def did_nothing(state: Position) -> bool:
 
 
 def forgotten_harvests(state: Position, cells: Change, bare: Iterable[str]) -> list[Proposal]:
-    """What was harvested and is seen only now: pawns that should be fanatics by now but are not
-    worked in a mine, which nobody said; the card of a forest was laid after its owner was taken to
-    be done (D24, D25, D28)."""
+    """What was harvested but is only seen now: pawns that should be fanatics by now but are not
+    were working in a mine, which nobody mentioned; or the card of a forest was laid after its owner
+    was assumed to be done (D24, D25, D28)."""
     late: list[Action] = []
     out = _not_mined(state, cells) + _late_cards(state, bare)
     if state.phase == TRADE and not state.at:
-        return out  # the red pawns may just not have been put down yet
+        return out  # the red pawns may simply not have been put down yet
     for name, idle in state.idle.items():
         if name not in cells or cells[name]["fanatic"] >= 0:
             continue
@@ -108,8 +109,8 @@ def forgotten_harvests(state: Position, cells: Change, bare: Iterable[str]) -> l
 
 
 def _not_mined(state: Position, cells: Change) -> list[Proposal]:
-    """Red pawns laid one after another: those in a mine by the first look were idle after all (D25,
-    D28)"""
+    """Red pawns laid one after another: those assumed at the first look to be in a mine were idle
+    after all (D25, D28)."""
     idle = {
         n: c["fanatic"]
         for n, c in cells.items()
@@ -131,8 +132,8 @@ def _not_mined(state: Position, cells: Change) -> list[Proposal]:
 
 
 def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
-    """Forests covered on cells whose harvest is over: by pawns taken to be in a mine or idle
-    (D24)"""
+    """Forests covered on cells whose harvest is over, by pawns assumed to be in a mine or idle
+    (D24)."""
     out: list[Proposal] = []
     for name, spots in by_cell(state, bare).items():
         owner = _owner(state, name, state.idle.get(name, NONE))
@@ -161,8 +162,8 @@ def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
 
 
 def _owner(state: Position, name: str, idle: Sequence[int]) -> str:
-    """Whose harvest it was: the soldiers', else of those who turned, else of whose people there
-    are"""
+    """Whose harvest it was: that of the soldiers, else of those who turned fanatic, else of the
+    colour whose people are there."""
     cell = state.cell(name)
     for four in (cell.soldiers, idle, cell.people):
         here = [i for i in range(4) if four[i]]
@@ -172,7 +173,7 @@ def _owner(state: Position, name: str, idle: Sequence[int]) -> str:
 
 
 def possible_builders(state: Position, name: str, kind: str) -> list[str]:
-    """Who may have put this kind on a cell"""
+    """The seats that may have put this kind on a cell."""
     colour = kind.partition(":")[2]
     if colour:
         return [colour] if colour in state.seats else []
@@ -180,7 +181,8 @@ def possible_builders(state: Position, name: str, kind: str) -> list[str]:
 
 
 def possible_rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
-    """(seat, sea) where a ship is gone that one built by another, gone too, may have sunk (D35)"""
+    """(seat, sea) where a ship is gone that one built by another seat, and gone too, may have sunk
+    (D35)."""
     out = []
     for name, change in cells.items():
         sunk = [k for k, n in change.items() if n < 0 and k.startswith("ship:")]
@@ -195,8 +197,8 @@ def possible_rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
 
 
 def possible_bills(state: Position, seat: str) -> list[tuple[tuple[str, int], ...]]:
-    """How it may have been paid, cheapest first; without goods enough the dearest, for the rule's
-    sake"""
+    """How it may have been paid for, cheapest first; if there are not enough goods the dearest, so
+    that the rule is named."""
     ways = sorted(
         possible_payments(state, state.colour(seat)), key=lambda pay: sum(n for _, n in pay)
     )
@@ -204,6 +206,6 @@ def possible_bills(state: Position, seat: str) -> list[tuple[tuple[str, int], ..
 
 
 def seen_after(difference: Difference, name: str) -> dict[str, tuple[str, ...]]:
-    """How one site looks after the difference, as `Proposal.changes` wants it; {} where it does not
+    """How one site looks after the difference, in the form of `Proposal.changes`; {} if it does not
     differ."""
     return {name: difference[name][1]} if name in difference else {}

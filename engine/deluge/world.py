@@ -10,10 +10,9 @@ from engine.plan import BadPlan, Plan
 
 
 class Map:
-    """lands, seas: cell ids in the plan's order; always_sea: the seas as a set; borders: id -> ids
-    that touch; mineral, rise: land id -> its own;
-    spots: land id -> its forest spots; squares: the counter's sites, square n at n; box: kind ->
-    pieces there are."""
+    """lands, seas: cell ids in the plan's order. always_sea: the seas as a set. borders: id -> ids
+    of its neighbours. mineral, rise: land id -> its own. spots: land id -> its forest spots.
+    squares: the counter's sites, square n at index n. box: kind -> number of pieces."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -49,7 +48,7 @@ class Map:
         self.order = {c: i for i, c in enumerate(self.cells)}
 
     def centre(self, continent: str) -> str | None:
-        """The cell a colour's people begin on (D5)"""
+        """The cell that a colour's people begin on (D5)."""
         return next(
             (c for c in self.lands if {"centre", continent} <= self.plan.sites[c].tags), None
         )

@@ -1,4 +1,4 @@
-"""What can be done, and how it is written."""
+"""The actions, and how they are written."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from engine.notation import Notation, Part, Syntax, UsageError, one_word, severa
 from engine.text import whole_number
 
 PICTURES = ("spoil1", "spoil2", "spoil3", "spoil4", "desert", "hippo", "none")
-CARDS, DIE = "cards", "die"  # who "acts" when a card is turned, when the die is rolled
+CARDS, DIE = "cards", "die"  # who "acts" when a card is turned over or the die is rolled
 
 
 class Said(NamedTuple):
-    """Who says an action, the board, who plays, and the words after a colon (None: there is no
+    """Who states an action, the board, who plays, and the words after a colon (None: there is no
     colon)."""
 
     seat: str
@@ -24,32 +24,32 @@ class Said(NamedTuple):
     shown: list[str] | None
 
 
-# Words to values; each raises BadText
+# Turning words into values; each raises BadText
 
 
 def known_field(word: str, said: Said) -> str:
-    """A field's id as written; raises BadText for what is none."""
+    """A field's id from the word for it. Raises BadText if there is none."""
     if word not in said.board.fields:
         raise BadText(f"{word!r} is no field of this plan")
     return word
 
 
 def known_place(word: str, said: Said) -> str:
-    """A market place's id as written; raises BadText for what is none."""
+    """A market place's id from the word for it. Raises BadText if there is none."""
     if word not in said.board.places:
         raise BadText(f"{word!r} is no place of the market")
     return word
 
 
 def known_fruit(word: str) -> str:
-    """A fruit's name as written; raises BadText for what is none."""
+    """A fruit's name from the word for it. Raises BadText if there is none."""
     if word not in FRUITS:
         raise BadText(f"{word!r} is no fruit (there are: {', '.join(FRUITS)})")
     return word
 
 
 def own_fruit(word: str, said: Said) -> str:
-    """A fruit, its colour perhaps before it when it is the seat's own."""
+    """A fruit, optionally with its colour in front if it is the seat's own."""
     colour, colon, fruit = word.rpartition(":")
     if colon and colour != said.seat:
         raise BadText(f"{word!r} is no marker of {said.seat}")
@@ -57,7 +57,7 @@ def own_fruit(word: str, said: Said) -> str:
 
 
 def market_row(word: str, said: Said) -> int:
-    """The number of a market row ("M2"); raises BadText."""
+    """The number of a market row ("M2"). Raises BadText."""
     row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
     if row is None or row not in said.board.market:
         raise BadText(
@@ -68,14 +68,14 @@ def market_row(word: str, said: Said) -> int:
 
 
 def row_of_fields(word: str, said: Said) -> str:
-    """A row of fields ("L2"); raises BadText."""
+    """A row of fields ("L2"). Raises BadText."""
     if word not in said.board.rows:
         raise BadText(f"{word!r} is no row of fields (there are: {', '.join(said.board.rows)})")
     return word
 
 
 def wave_pair(word: str, said: Said) -> str:
-    """The two waves of a water card ("12"); raises BadText."""
+    """The two waves of a water card ("12"). Raises BadText."""
     pair = word.removeprefix("water:")
     if pair not in said.board.waves:
         raise BadText(
@@ -86,21 +86,21 @@ def wave_pair(word: str, said: Said) -> str:
 
 
 def known_player(word: str, said: Said) -> str:
-    """A seat that plays; raises BadText for what is none."""
+    """A seat that takes part. Raises BadText if there is no such seat."""
     if word not in said.seats:
         raise BadText(f"nobody here is called {word!r}")
     return word
 
 
 def side_up(word: str, said: Said) -> str:
-    """Which side of a marker is up ("seed" or "ripe"); raises BadText."""
+    """Which side of a marker is up ("seed" or "ripe"). Raises BadText."""
     if word not in ("seed", "ripe"):
         raise BadText(f"a marker is planted seed or ripe, not {word!r}")
     return word
 
 
 def marker_number(word: str, said: Said) -> int:
-    """How many markers, as written; raises BadText."""
+    """A number of markers. Raises BadText."""
     n = whole_number(word)
     if n is None:
         raise BadText(f"{word!r} is no number of markers")
@@ -108,7 +108,7 @@ def marker_number(word: str, said: Said) -> int:
 
 
 def card_face(pair: str) -> str:
-    """A card's waves whichever way round it lies: "21" and "12" are one card."""
+    """A card's waves regardless of which way round it lies: "21" and "12" are the same card."""
     return min(pair, pair[::-1])
 
 
@@ -147,7 +147,7 @@ def _shown(words: list[str], said: Said) -> tuple[str, bool]:
 
 
 def _spoilt(words: list[str], said: Said) -> tuple[int, tuple[int, ...]]:
-    """A market row and places in it"""
+    """A market row and places in it."""
     row, *places = words
     words.clear()
     number, numbers = market_row(row, said), []
@@ -160,7 +160,7 @@ def _spoilt(words: list[str], said: Said) -> tuple[int, tuple[int, ...]]:
 
 
 def _bought(words: list[str], said: Said) -> tuple[str, str]:
-    """A colour, the seat's own where none is said, and a fruit"""
+    """A colour (the seat's own if none is given) and a fruit."""
     colour, colon, fruit = words.pop(0).rpartition(":")
     if colon and colour not in COLOURS:
         raise BadText(f"{colour!r} is no colour of this game")
@@ -183,13 +183,13 @@ SHOWN = Part(
 
 
 def said_as(form: str) -> str:
-    """How a verb is used, by an example of it"""
+    """How a verb is used, shown by an example."""
     return f"{form.split()[0]} is said as `{form}`"
 
 
 class Event(Action, frozen=True):
-    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, and no
-    word of a picture yet."""
+    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, without
+    the picture being stated yet."""
 
     picture: str
     arrow: bool = False
@@ -202,7 +202,8 @@ class Event(Action, frozen=True):
 
 
 class Flood(Action, frozen=True):
-    """A water card laid in phase 1; `picture` "" when nothing is said of a desert card below it."""
+    """A water card laid in phase 1. `picture` "" if nothing is said about a desert card below
+    it."""
 
     site: str
     waves: str
@@ -213,7 +214,7 @@ class Flood(Action, frozen=True):
 
 
 class Ebb(Action, frozen=True):
-    """A water card taken off and turned over; `picture` "" when nothing is said of its face."""
+    """A water card removed and turned over. `picture` "" if nothing is said about its face."""
 
     site: str
     picture: str = ""
@@ -223,7 +224,7 @@ class Ebb(Action, frozen=True):
 
 
 class Spoil(Action, frozen=True):
-    """Fruit of market row `row` goes bad: places, counted from the house wall, sorted."""
+    """Fruit of market row `row` spoils: its places, counted from the house wall, sorted."""
 
     row: int
     places: tuple[int, ...] = ()
@@ -255,7 +256,7 @@ class Grow(Action, frozen=True):
 
 
 class Harvest(Action, frozen=True):
-    """A ripe marker goes from its field to the market."""
+    """A ripe marker is moved from its field to the market."""
 
     site: str
     row: int
@@ -264,7 +265,7 @@ class Harvest(Action, frozen=True):
 
 
 class Buy(Action, frozen=True):
-    """A marker out of the boat; `colour` is the seat's own unless N63 is played."""
+    """A marker is bought out of the boat; `colour` is the seat's own unless N63 is played."""
 
     colour: str
     fruit: str
@@ -279,19 +280,19 @@ class Buy(Action, frozen=True):
 
 
 class Joker(Action, frozen=True):
-    """Buys the top desert card."""
+    """The top desert card is bought."""
 
     syntax = Syntax("joker", usage=said_as("joker"))
 
 
 class Spend(Action, frozen=True):
-    """Gives a joker up for a point."""
+    """A joker is given up for a point."""
 
     syntax = Syntax("spend", usage=said_as("spend"))
 
 
 class Freshen(Action, frozen=True):
-    """Gives a joker up to turn bad fruit back (N64)."""
+    """A joker is given up to turn spoilt fruit back (N64)."""
 
     site: str
 
@@ -299,7 +300,7 @@ class Freshen(Action, frozen=True):
 
 
 class Fist(Action, frozen=True):
-    """So many markers in the closed hand (N57, N60)."""
+    """The number of markers in the closed hand (N57, N60)."""
 
     count: int
 
@@ -307,13 +308,13 @@ class Fist(Action, frozen=True):
 
 
 class Pass(Action, frozen=True):
-    """A turn ends; in phase 1, none of one's cards fits."""
+    """A turn ends; in phase 1 it says that none of one's cards fits."""
 
     syntax = Syntax("pass", usage=said_as("pass"))
 
 
 class Boat(Action, frozen=True):
-    """Own markers put into the boat: in the first round (N9), or what was in a fist (N59, N60).
+    """Own markers are put into the boat: in the first round (N9), or what was in a fist (N59, N60).
     Sorted as in the box."""
 
     fruits: tuple[str, ...]
@@ -382,7 +383,7 @@ class Top(Action, frozen=True):
 
 
 class Start(Action, frozen=True):
-    """Whom the die makes the first start player (N60)."""
+    """Whom the die makes the first starting player (N60)."""
 
     who: str
 
@@ -392,7 +393,7 @@ class Start(Action, frozen=True):
 
 
 def tells_event(action: Flood | Ebb) -> bool:
-    """Whether it says anything of what the turned card shows."""
+    """Whether the action says anything about what the turned card shows."""
     return bool(action.picture or action.arrow)
 
 
@@ -424,7 +425,7 @@ CHANCE = ("event", "top", "start", "desert")
 
 
 def parse_action(text: str, board: Board, seats: tuple[str, ...]) -> Action:
-    """`"red: flood L5.2 21"` -> Flood. Raises BadText for what is no action at all."""
+    """`"red: flood L5.2 21"` -> Flood. Raises BadText if it is not an action at all."""
     seat, colon, rest = text.partition(":")
     seat, rest = seat.strip(), rest.strip()
     if not colon or not rest:

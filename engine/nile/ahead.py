@@ -1,5 +1,5 @@
-"""The moments people can have got to without a word: passes that nobody says, each with what makes
-it less likely."""
+"""The moments that people may have reached without a word: through passes that nobody says, each
+with a cost."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from engine.nile.moment import Moment
 from engine.nile.position import SETUP
 from engine.nile.scoring import row_kinds
 
-# What makes a guess less likely than a plain action, in nats
+# How much less likely than a plain action a guess is, in nats
 LAPSED = (0.0, 0.5, 1.0, 1.5)  # a turn ended with so many points left
 IDLE = 5.0  # nobody did anything in a whole round
-JOKER = 1.0  # a joker nobody said was given up
-OUT_OF_TURN = 2.2  # a rule broken, and that when it was not even one's turn
-NOTHING_FITTED = 0.5  # the start player could not lay
+JOKER = 1.0  # a joker given up without anybody saying so
+OUT_OF_TURN = 2.2  # a rule broken, and out of turn as well
+NOTHING_FITTED = 0.5  # the starting player could not lay a card
 HARDLY = 8.0  # ... although every card there is fits somewhere
-EARLIER = 2.0  # an event done that late that the next card is turned over already
-UNASKED = 0.25  # a card turned and nobody saw what it showed: then the question is not asked
-UNSAID = 0.5  # an empty row chosen to go bad, a doing seen half done
+EARLIER = 2.0  # an event carried out so late that the next card has already been turned over
+# a card was turned over and nobody saw what it showed, so the question was never asked
+UNASKED = 0.25
+UNSAID = 0.5  # an empty row chosen to spoil, or an action seen half done
 
 
 class Later(msgspec.Struct, frozen=True):
-    """A moment some unsaid passes away: the run of them, the state then, the cost, what happened on
+    """A moment some unspoken passes ahead: the passes, the state then, the cost, what happened on
     the board on the way."""
 
     run: tuple[Action, ...]
@@ -39,7 +40,7 @@ class Later(msgspec.Struct, frozen=True):
 
 
 def moments_ahead(state: Moment) -> Iterator[Later]:
-    """The moment itself and those that unsaid passes lead to: the turns of this round, the next
+    """The present moment and those that unspoken passes lead to: the turns of this round, the next
     phase 1, its actions."""
     run: tuple[Action, ...] = ()
     way: tuple[Step, ...] = ()
@@ -70,7 +71,7 @@ def moments_ahead(state: Moment) -> Iterator[Later]:
         if state.check(action):
             return
         if now.wait and now.wait.kind == "event" and state.readings:
-            now = state.readings[0].p  # whoever passes says that the card showed nothing
+            now = state.readings[0].p  # a pass implies that the card showed nothing
         if now.phase == "tide":
             tides += 1
             if tides > 1 and cost > HARDLY:

@@ -12,7 +12,7 @@ from engine.text import Text, say
 
 
 def decision_needed(p: Position, board: Board) -> Decision | None:
-    """What somebody has to say before the game can go on; None where the board tells."""
+    """What somebody has to say before the game can continue; None if the board tells."""
     w = p.wait
     if w is None or p.phase == "over" or (p.open and w.kind in ("event", "top", "desert", "die")):
         return None
@@ -44,8 +44,8 @@ def decision_needed(p: Position, board: Board) -> Decision | None:
 
 
 def _event(p: Position, w: Wait) -> Decision:
-    """Each picture, without and with the arrow; the arrow is no question once it has been
-    followed."""
+    """Every picture, without and with the arrow; the arrow is no longer asked about once it has
+    been followed."""
     seat = p.seats[p.starter]
     choices = tuple(
         Choice(
@@ -62,7 +62,7 @@ def _event(p: Position, w: Wait) -> Decision:
 
 
 def _spoil(p: Position, board: Board, palms: int) -> Decision:
-    """The turned fruit tells the row, an empty row only words do."""
+    """The fruit turned over tells the row; an empty row has to be stated."""
     seat, rows = p.seats[p.starter], board.open_rows(palms)
     sites = tuple(s for n in rows for s in board.market[n] if p.lay.get(s))
     empty = [
@@ -79,7 +79,7 @@ def _spoil(p: Position, board: Board, palms: int) -> Decision:
 
 
 def spoiling_question(board: Board, palms: int) -> Text:
-    """The question which two fruits go bad."""
+    """The question which two fruits spoil."""
     return say(
         "Two fruits of one of these rows go bad: {rows}",
         rows=", ".join(f"M{n}" for n in board.open_rows(palms)),

@@ -1,5 +1,5 @@
-"""What several checks share: a violation, what has to come first, where cards and markers may
-lie."""
+"""What several checks share: a single violation, what has to come first, where cards and markers
+may lie."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def waiting_fault(w: Wait, p: Position) -> Violation:
 
 
 def on_field(p: Position, board: Board, site: str, pair: str) -> Faults:
-    """Why a water card may not lie on a field; nothing where it may."""
+    """Why a water card may not lie on a field; [] if it may."""
     out: Faults = []
     here = p.lay.get(site, ())
     if p.covered(site):
@@ -65,7 +65,7 @@ def on_field(p: Position, board: Board, site: str, pair: str) -> Faults:
 
 
 def from_tops(p: Position, seat: int, pair: str, rule: str) -> Faults:
-    """Why a seat cannot have that water card on top of a pile; nothing where it can."""
+    """Why a seat cannot have that water card on top of a pile; [] if it can."""
     tops = [top for top, n in p.piles[seat] if n]
     if not tops:
         return [

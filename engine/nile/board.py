@@ -1,5 +1,5 @@
-"""The board as the rules use it, made once from a plan: rows of fields, palms, waves on the river,
-market, track."""
+"""The board as the rules use it, compiled once from a plan: rows of fields, palms, waves on the
+river, market, track."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TIDES = ("flood", "ebb1", "ebb2")
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One field: its row, its place in it (0 is next to the river), its palms, the river's waves
-    below it (first field)."""
+    """One field: its row, its index in the row (0 is next to the river), its palms, and the river's
+    waves below it (first field)."""
 
     site: str
     row: str
@@ -32,7 +32,7 @@ class Board:
     """A plan as the rules of this game see it.
 
     rows: row id -> its fields' sites from the river to the desert. market: row number -> its places
-    from the house wall; row 1 stands at the house. track: the score track's sites, first square
+    from the house wall; row 1 is next to the house. track: the score track's sites, first square
     first. sites: every site of the plan.
     """
 
@@ -91,19 +91,19 @@ class Board:
         return {c: tuple(plan.counts.get(f"seed:{c}:{f}", 0) for f in FRUITS) for c in COLOURS}
 
     def inner(self, site: str) -> str | None:
-        """The field before this one, toward the river."""
+        """The field before this one, towards the river."""
         f = self.fields[site]
         return self.rows[f.row][f.place - 1] if f.place else None
 
     def outer(self, site: str) -> str | None:
-        """The field after this one, toward the desert."""
+        """The field after this one, towards the desert."""
         f = self.fields[site]
         row = self.rows[f.row]
         return row[f.place + 1] if f.place + 1 < len(row) else None
 
     def open_rows(self, palms: int) -> tuple[int, ...]:
-        """The market rows that so many palms reach (N29, N47): 4 palms any row, else that many from
-        the house on."""
+        """The market rows that this many palms reach (N29, N47): 4 palms any row, otherwise that
+        many rows counted from the house."""
         return tuple(n for i, n in enumerate(self.market) if palms >= 4 or i < palms)
 
     @property
@@ -121,7 +121,7 @@ def _number(site: str) -> int:
 
 @lru_cache(maxsize=16)
 def board_of(plan: Plan | None) -> Board:
-    """The plan's board; None: the plan that comes with the game. Raises BadPlan."""
+    """The plan's board; None: that of the plan that comes with the game. Raises BadPlan."""
     if plan is None:
         plan = Plan.parse(
             resources.files("engine.nile").joinpath("plan.toml").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def board_of(plan: Plan | None) -> Board:
 
 
 def fruit_marker(kind: str) -> tuple[str, str, str] | None:
-    """`"ripe:red:flax"` -> ("ripe", "red", "flax"); None when the kind is no fruit marker."""
+    """`"ripe:red:flax"` -> ("ripe", "red", "flax"); None if the kind is not a fruit marker."""
     parts = kind.split(":")
     return (
         (parts[0], parts[1], parts[2])
@@ -140,15 +140,15 @@ def fruit_marker(kind: str) -> tuple[str, str, str] | None:
 
 
 def card_on(contents: tuple[str, ...]) -> str | None:
-    """The card or cover that lies on a field: "water:12", "desert", "cover"; None when its ground
-    is bare."""
+    """The card or cover that lies on a field: "water:12", "desert", "cover"; None if its ground is
+    bare."""
     if contents and (contents[0].startswith("water:") or contents[0] in ("desert", "cover")):
         return contents[0]
     return None
 
 
 def waves_on(contents: tuple[str, ...]) -> str | None:
-    """The waves of the water card on a field, river-side edge first; None without one."""
+    """The waves of the water card on a field, river-side edge first; None if there is none."""
     return contents[0][6:] if contents and contents[0].startswith("water:") else None
 
 

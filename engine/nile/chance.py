@@ -1,4 +1,5 @@
-"""Open mode: what cards and die may bring, with probabilities from the editable `events.toml`."""
+"""Open mode: what cards and the die may bring, with probabilities from the editable
+`events.toml`."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ class BadEvents(ValueError):
 
 @cache
 def chance_table() -> dict[str, dict[str, float]]:
-    """The file that comes with the game, checked."""
+    """The checked contents of the file that comes with the game."""
     return read_events(
         resources.files("engine.nile").joinpath("events.toml").read_text(encoding="utf-8")
     )
 
 
 def read_events(text: str) -> dict[str, dict[str, float]]:
-    """Raises BadEvents."""
+    """The checked contents of an `events.toml`. Raises BadEvents."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
@@ -57,7 +58,7 @@ def read_events(text: str) -> dict[str, dict[str, float]]:
 
 
 def chance_outcomes(p: Position, board: Board) -> list[tuple[Action, float]]:
-    """What may come next and how likely; [] when no chance is asked."""
+    """What may come next and how likely it is; [] if nothing is left to chance now."""
     w = p.wait
     if not p.open or w is None:
         return []
@@ -84,8 +85,8 @@ def _faces(cause: str) -> list[tuple[str, bool, float]]:
 
 
 def _backs(board: Board) -> list[tuple[str, float]]:
-    """Waves, either way round, with their share: the plan's counts if it has any, else those of the
-    file."""
+    """The waves of card backs, either way round, with their shares: the plan's counts if it has
+    any, otherwise those of the file."""
     weights: dict[str, float] = {}
     for pair, n in (board.wave_counts or chance_table()["waves"]).items():
         if pair in board.waves or pair[::-1] in board.waves:

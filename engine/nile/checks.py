@@ -25,7 +25,7 @@ from engine.nile.position import SETUP, Position
 
 
 def action_faults(p: Position, board: Board, a: Action) -> Faults:
-    """Every rule `a` breaks in exactly this position, [] when legal."""
+    """Every rule that `a` breaks in exactly this position, [] if it is legal."""
     if p.phase == "over":
         return [one_violation("N44", "the game is over")]
     if a.seat not in p.seats and not isinstance(a, (act.Event, act.Top, act.Start, act.Desert)):
@@ -34,7 +34,7 @@ def action_faults(p: Position, board: Board, a: Action) -> Faults:
 
 
 def _phase1(p: Position, a: Action, rule: str) -> Faults:
-    """Why this is not the moment, or not the player, to flood or ebb."""
+    """Why the seat may not flood or ebb now."""
     out: Faults = []
     if p.phase in SETUP:
         out.append(one_violation(STAGE_RULE[p.phase], "the first round is still being laid out"))
@@ -50,7 +50,7 @@ def _phase1(p: Position, a: Action, rule: str) -> Faults:
 
 
 def _phase2(p: Position, a: Action) -> Faults:
-    """Why this is not the moment, or not the player, for an action."""
+    """Why the seat may not take an action now."""
     out: Faults = []
     if p.phase in SETUP:
         out.append(one_violation(STAGE_RULE[p.phase], "the first round is still being laid out"))
@@ -79,7 +79,7 @@ def _phase2(p: Position, a: Action) -> Faults:
 
 
 def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
-    """N24, and the rule that makes it two points when those are what is lacking."""
+    """N24, and the rule that makes the action cost two points if the seat lacks just those."""
     if p.phase not in ("actions", "extra") or p.seat(a.seat) != p.turn or p.points >= cost:
         return []
     out = [
@@ -131,7 +131,7 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
 
 
 def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
-    """The ebb said once more, now with what the card shows."""
+    """The ebb stated once more, this time with what the card shows."""
     w = p.wait
     return bool(
         w
@@ -309,7 +309,7 @@ def _in_boat(p: Position, colour: str, fruit: str) -> bool:
         k in (f"seed:{colour}:{fruit}", f"ripe:{colour}:{fruit}") for k in p.lay.get("boat", ())
     ):
         return True
-    seat = p.seat(colour)  # put there out of a fist, and nobody said which kinds
+    seat = p.seat(colour)  # put there out of a fist, without anybody saying which kinds
     return p.owed[seat] > p.lost[seat] and p.stock[seat][FRUITS.index(fruit)] > 0
 
 

@@ -1,5 +1,4 @@
-"""What a difference between two layouts shows, piece by piece, before anybody asks which action it
-was."""
+"""What a difference between two layouts shows piece by piece, before asking which action it was."""
 
 from __future__ import annotations
 
@@ -14,17 +13,17 @@ BADNESS = {"ripe": 0, "seed": 1, "rotten": 2}
 
 
 class Clues:
-    """The difference taken apart.
+    """A difference taken apart.
 
     laid: field -> waves of a water card that is new there; lifted: fields whose water card is gone.
-    desert_new, desert_gone, cover_new, cover_gone: fields. turned_up: (field, colour, fruit) seed
-    that is ripe now; turned_down: the other way. gained, lost: field -> markers come or gone. sold,
-    bought: (colour, fruit) -> how many the boat has more or fewer.
-    stalled: market place -> marker come; fetched: gone; worse: row -> places gone bad, twice those
-    of them (their sites) gone from ripe to rotten; fresher: places turned back;
-    odd: other places. tide: the part of the circle to which the stone has come. stood: a figure,
-    the obelisk or the tide stone that has left its place -> where it is seen (None: nowhere).
-    astray: (site, kind) of pieces where none of their sort belongs.
+    desert_new, desert_gone, cover_new, cover_gone: fields. turned_up: (field, colour, fruit) of a
+    seed that is ripe now; turned_down: the other way. gained, lost: field -> markers added or
+    removed. sold, bought: (colour, fruit) -> how many more or fewer the boat has. stalled: market
+    place -> marker added; fetched: removed; worse: row -> places that spoilt, those from ripe to
+    rotten counted twice (their sites); fresher: places turned back; odd: other places. tide: the
+    part of the circle that the stone has moved to. stood: a figure, the obelisk or the tide stone
+    that has left its place -> where it is seen (None: nowhere). astray: (site, kind) of pieces
+    where none of their type belongs.
     """
 
     def __init__(self, board: Board, diff: Mapping[str, tuple[Contents, Contents]]) -> None:
@@ -117,7 +116,7 @@ class Clues:
             self.fetched[site] = was
 
     def _sorts(self, site: str, have: Contents, seen: Contents) -> None:
-        """Pieces told by their sort alone: those there is one of, and those that belong nowhere
+        """Pieces recognised by their type alone: unique ones, and those that do not belong anywhere
         near."""
         before, now = Counter(have), Counter(seen)
         for kind in before - now:
@@ -130,7 +129,7 @@ class Clues:
                 self.astray.append((site, kind))
 
     def _place_for(self, kind: str, site: str) -> bool:
-        """Whether a card or marker can lie there at all"""
+        """Whether a card or marker can lie there at all."""
         if fruit_marker(kind):
             return site in self.board.fields or site in self.board.places or site == "boat"
         return site in self.board.fields or kind == "desert" and site == "desert-stock"
@@ -141,12 +140,12 @@ class Clues:
 
 
 def _markers(contents: Contents) -> list[Marker]:
-    """Fruit markers; on a field the turn of one means nothing."""
+    """The fruit markers; on a field, which way round one lies means nothing."""
     found = [m for k in contents if (m := fruit_marker(k))]
     return [("seed" if side == "rotten" else side, c, f) for side, c, f in found]
 
 
 def stands_alone(kind: str) -> bool:
-    """Whether there is one such piece, which stands beside the fields: a figure, the obelisk, the
-    tide stone"""
+    """Whether the piece is unique and stands beside the fields: a figure, the obelisk, the tide
+    stone."""
     return kind in ("obelisk", "tide") or kind.startswith("figure:")

@@ -1,4 +1,5 @@
-"""What a legal action does: the people's own doing first, then all that follows by itself."""
+"""What a legal action does: first what people do themselves, then everything that follows
+automatically."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def effect_of(p: Position, board: Board, a: Action) -> tuple[Position, tuple[Ste
 
 def _lay_card(d: Draft, site: str, pair: str, seat: int) -> None:
     """A card from one of the seat's piles comes to lie on a field; in open mode the next one then
-    shows itself."""
+    shows."""
     d.put(site, (f"water:{pair}", *(k for k in d.lay.get(site, ()) if fruit_marker(k))))
     piles = d.piles[seat]
     which = max(
@@ -59,8 +60,8 @@ def _flood(d: Draft, a: act.Flood) -> None:
 
 
 def _ebb(d: Draft, a: act.Ebb) -> None:
-    if d.waiting:  # said once more, now with what the card shows
-        if a.site == d.unsaid:  # then that was the second one
+    if d.waiting:  # stated once more, this time with what the card shows
+        if a.site == d.unsaid:  # so that was the second one
             d.unsaid, d.waiting[0] = (
                 d.waiting[0].site,
                 msgspec.structs.replace(d.waiting[0], site=a.site),
@@ -239,7 +240,8 @@ def _boat(d: Draft, a: act.Boat) -> None:
 
 
 def next_in_setup(d: Draft) -> None:
-    """The next player of this stage of the first round, or the next stage, or the first tide."""
+    """Moves on to the next player of this stage of the first round, the next stage, or the first
+    tide."""
     d.turn = (d.turn + 1) % len(d.seats)
     if d.turn != d.starter:
         return
@@ -313,7 +315,7 @@ def _pass(d: Draft, a: act.Pass) -> None:
 
 
 def skip_owed(d: Draft) -> None:
-    """Nobody said which markers of the fists went into the boat."""
+    """Moves on although nobody said which markers went from the fists into the boat."""
     for w in [w for w in d.waiting if w.kind == "boat"]:
         d.owed[w.seat] += w.number
         d.waiting.remove(w)

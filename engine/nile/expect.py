@@ -1,5 +1,5 @@
-"""Expectations of this game in scripts: `? tide flood`, `? obelisk 28`, `? jokers red 2`, `? points
-1` ..."""
+"""This game's own expectations in scripts: `? tide flood`, `? obelisk 28`, `? jokers red 2`, `?
+points 1` ..."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.nile.scoring import out_count
 
 
 def check_expectation(p: Position, board: Board, words: Sequence[str]) -> tuple[bool, str] | None:
-    """(holds, what was found); None when it is none of this game's."""
+    """(whether it holds, what was found); None if it is not one of this game's."""
     head, rest = words[0], list(words[1:])
     single = {
         "tide": p.tide,

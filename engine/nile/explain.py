@@ -1,5 +1,5 @@
-"""Which doings, legal or not, could have made a difference between two layouts: the guesses the
-reconciler tries."""
+"""Which actions, legal or not, could have made a difference between two layouts: the guesses that
+the reconciler tries."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def explain_difference(
 
 
 class Guesser:
-    """One difference, asked from all sides. `later` are the moments people can have got to without
-    a word."""
+    """Guesses about one difference. `later`: the moments that people may have reached without a
+    word."""
 
     def __init__(self, state: Moment, clues: Clues) -> None:
         self.state, self.clues = state, clues
@@ -84,7 +84,7 @@ class Guesser:
         for site in self.clues.fresher:
             yield from self._by_turn(lambda seat, site=site: act.Freshen(seat, site), site)
         if self.clues.diff.get("desert-stock", ((), "?"))[1] == () and self.p.deserts == 1:
-            # the last card of the stock: the only one whose going shows
+            # the last card of the stock is the only one whose absence shows
             yield from self._by_turn(act.Joker)
 
     def _try(
@@ -95,8 +95,8 @@ class Guesser:
         cost: float = 0.0,
         illegal: bool = True,
     ) -> tuple[Proposal | None, bool]:
-        """(a proposal of a run begun at that moment, whether it is legal); jokers given up where
-        points are lacking."""
+        """(a proposal for a run begun at that moment, whether it is legal). Jokers are given up
+        where points are lacking."""
         state, done = moment.state, list(moment.run)
         cost += moment.cost
         for action in run:
@@ -109,7 +109,7 @@ class Guesser:
             if broken:
                 if not illegal:
                     return None, False
-                # who breaks a rule all the same gives no joker up for it
+                # nobody gives up a joker for something that breaks a rule anyway
                 done, cost = list(before[0]), before[1]
                 changes = self.clues.seen(*sites)
                 return (Proposal((*done, action), changes, (), cost) if changes else None), False
@@ -118,9 +118,9 @@ class Guesser:
         return Proposal(tuple(done), {}, (), cost), True
 
     def _first_that_may(self, action: Action, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
-        """The action at the first moment it is legal; else as a rule broken, in its seat's turn if
-        that is near, or at once. Where several players would have let a whole turn go for it, it
-        may as well have been done out of turn."""
+        """The action at the first moment at which it is legal; otherwise as a broken rule, in its
+        seat's turn if that is near, or immediately. If several players would have had to skip a
+        whole turn for it, it may just as well have been done out of turn."""
         refused: list[tuple[bool, Proposal]] = []
         for moment in self.later:
             if _not_yet(moment.state, action.seat):
@@ -144,8 +144,8 @@ class Guesser:
             yield guess
 
     def _legal_only(self, action: Action, cost: float) -> Iterator[Proposal]:
-        """The action at the first moment it is legal, if any: seen half done, or done and swept
-        away by a scoring."""
+        """The action at the first moment at which it is legal, if any: seen half done, or done and
+        cleared away by a scoring."""
         for moment in self.later:
             if not _not_yet(moment.state, action.seat):
                 guess, legal = self._try(moment, (action,), (), cost, illegal=False)
@@ -154,7 +154,8 @@ class Guesser:
                     return
 
     def _by_turn(self, make, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
-        """An action that any seat could do: by whose turn it is now, and by those that follow."""
+        """An action that any seat could do: by the seat whose turn it is now, and by those that
+        follow."""
         refused = None
         for moment in self.later:
             seat = moment.state.turn
@@ -177,9 +178,9 @@ class Guesser:
             yield refused
 
     def _passes(self) -> Iterator[Proposal]:
-        """Passes alone, where what follows by itself is what is seen: a scoring or the beginning of
-        one (the boat is emptied before its rows fill it again), the tide stone moved on. Not where
-        the card just turned may have moved it: then what is passed is passed after that."""
+        """Passes alone, if what follows from them is what is seen: a scoring or the beginning of
+        one (the boat is emptied before its rows refill it), or the tide stone moved on. Not if the
+        card just turned over may have moved the stone; then the passes come after that."""
         w = self.p.wait
         if (
             w
@@ -224,8 +225,8 @@ class Guesser:
             yield guess[0]
 
     def _tides(self) -> list[Later]:
-        """The moments a tide card can have been laid or taken: this phase 1 or the next; else now,
-        against the rules."""
+        """The moments at which a tide card can have been laid or removed: this phase 1 or the next;
+        otherwise now, against the rules."""
         out = [
             m
             for m in self.later
@@ -238,8 +239,9 @@ class Guesser:
     def _turned(
         self, moment: Later, said: act.Flood | act.Ebb, site: str, cause: str
     ) -> Iterator[Proposal]:
-        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved
-        on. Which of two cards it was, and in which order they were turned, no board tells."""
+        """The card's event, recognised by its result: the desert grown, fruit spoilt, the stone
+        moved on. The board does not tell which of two cards it was, nor the order in which they
+        were turned."""
         for picture, arrow, then in possible_events(
             self.clues, self.p.tide, moment.state.p, self.board, site, cause
         ):
@@ -260,7 +262,7 @@ class Guesser:
         return msgspec.structs.replace(guess, certain=turned < 2)
 
     def _waiting(self) -> Iterator[Proposal]:
-        """What the game waits for, told by the board."""
+        """What the game is waiting for, as far as the board tells."""
         p, w, c = self.p, self.p.wait, self.clues
         if w is None:
             return
@@ -300,11 +302,11 @@ class Guesser:
                     )
         elif w.kind == "fist":
             yield from self._fists(self.state, ())
-        elif w.kind in ("boat", "die"):  # who won the die shows in what comes next
+        elif w.kind in ("boat", "die"):  # what comes next will show who won the die roll
             yield from self._boats(self.state, ())
 
     def _fists(self, state: Moment, run: tuple[Action, ...]) -> Iterator[Proposal]:
-        """Markers out of fists lie in the boat: everybody held what is seen there, the others
+        """Markers out of fists lie in the boat: each seat held what is seen there, the others
         nothing."""
         p = state.p
         for i, seat in enumerate(p.seats):
@@ -350,7 +352,7 @@ class Guesser:
         if not self.clues.bought[colour, fruit] and self.p.owed[i] == self.p.lost[i]:
             return
         run = (act.Buy(colour, colour, fruit), act.Sow(colour, site, fruit))
-        # nobody said what of the fists is in the boat
+        # nobody said what went from the fists into the boat
         cost = 0.0 if self.clues.bought[colour, fruit] else UNSAID
         for moment in self.later:
             guess, legal = self._try(moment, run, (), cost, illegal=False)
@@ -359,7 +361,7 @@ class Guesser:
                 return
 
     def _harvests(self) -> Iterator[Proposal]:
-        """Fruit gone from a field and come to the market, or on its way there."""
+        """Fruit that has gone from a field to the market, or is on its way there."""
         c, p, board = self.clues, self.p, self.board
         for site, gone in c.lost.items():
             if site in c.laid or site in c.desert_new:
@@ -434,7 +436,8 @@ class Guesser:
 
 
 def _not_yet(state: Moment, seat: str) -> bool:
-    """A moment of somebody else's turn: a guess about this seat waits for a later one."""
+    """Whether it is somebody else's turn, so that a guess about this seat has to wait for a later
+    moment."""
     p = state.p
     if p.wait or p.phase not in ("actions", "extra"):
         return False
@@ -442,13 +445,13 @@ def _not_yet(state: Moment, seat: str) -> bool:
 
 
 def _silent(moment: Later) -> float:
-    """What it costs that another card was turned before, of which nothing was seen: it may rather
-    have been the last one"""
+    """The cost of supposing that another card was turned over before, of which nothing was seen:
+    this card may rather have been the last one."""
     return UNASKED if (w := moment.state.p.wait) and w.kind == "event" else 0.0
 
 
 def _spend(state: Moment, action: Action, broken: list[Violation]) -> Action | None:
-    """The joker, given up or bought, that would put a lack of points or jokers right."""
+    """The joker, given up or bought, that would make up for missing points or jokers."""
     rules = {v.rule for v in broken}
     if rules == {"N36", "N64"} and isinstance(action, act.Freshen):
         joker = act.Joker(action.seat)

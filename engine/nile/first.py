@@ -1,4 +1,4 @@
-"""Why an action of the first round, a fist, or what chance brings is not legal (N4 to N11, N57 to
+"""Why an action of the first round, a fist, or a chance outcome is not legal (N4 to N11, N57 to
 N61)."""
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def bid_faults(p: Position, board: Board, a: act.Fist) -> Faults:
 
 
 def boat_faults(p: Position, board: Board, a: act.Boat) -> Faults:
-    """Why a boat may not be loaded so."""
+    """Why a boat may not be loaded this way."""
     seat = p.seat(a.seat)
     out: Faults = []
     due = next((w for w in p.waiting if w.kind == "boat" and w.seat == seat), None)
@@ -185,7 +185,7 @@ def top_card_faults(p: Position, board: Board, a: act.Top) -> Faults:
 
 
 def start_faults(p: Position, board: Board, a: act.Start) -> Faults:
-    """Why the die may not name that player."""
+    """Why the die may not choose that player."""
     if not (p.wait and p.wait.kind == "die"):
         return [one_violation("N60", "the die is not asked for")]
     if p.fists[p.seat(a.who)] != -1:

@@ -16,7 +16,8 @@ DESERTS = 3  # desert cards on the board at the beginning (N6)
 def card_joints(
     lay: dict[str, Contents], board: Board, site: str, pair: str
 ) -> list[tuple[str, str, str]]:
-    """(what it meets, its edge, the card's edge) of a card laid there, toward the river first."""
+    """(what it meets, that edge, the card's edge) for a card laid there, towards the river
+    first."""
     out = []
     inner, outer = board.inner(site), board.outer(site)
     if inner is None:
@@ -29,7 +30,7 @@ def card_joints(
 
 
 def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -> list[Violation]:
-    """Why a water card does not join its neighbours; [] where it does."""
+    """Why a water card does not fit its neighbours; [] if it does."""
     meeting = card_joints(lay, board, site, pair)
     if not meeting:
         return [
@@ -56,13 +57,14 @@ def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -
 
 
 def card_fits(lay: dict[str, Contents], board: Board, site: str, pair: str) -> bool:
-    """Whether a water card joins its neighbours."""
+    """Whether a water card fits its neighbours."""
     meeting = card_joints(lay, board, site, pair)
     return bool(meeting) and all(edge == own != "0" for _, edge, own in meeting)
 
 
 def open_fields(p: Position, board: Board) -> list[str]:
-    """Fields a water card may be laid on as far as the ground goes, beside the river or a card."""
+    """Fields that a water card may be laid on as far as the ground is concerned: next to the river
+    or a card."""
     return [
         s for s in board.fields if _free(p.lay.get(s, ())) and card_joints(p.lay, board, s, "??")
     ]
@@ -90,8 +92,7 @@ def fits_anywhere(p: Position, board: Board, seat: int) -> str | None:
 
 
 def none_may_fit(p: Position, board: Board, seat: int) -> bool:
-    """Whether it can be that none of the seat's cards fits, the unknown ones being whatever they
-    could be."""
+    """Whether it is possible that none of the seat's cards fits, whatever the unknown ones are."""
     tops = [top for top, n in p.piles[seat] if n]
     if "?" in tops and all(
         place_for(p, board, pair) for pair in {card_face(w) for w in board.waves}
@@ -101,7 +102,7 @@ def none_may_fit(p: Position, board: Board, seat: int) -> bool:
 
 
 def covers_left(p: Position, board: Board) -> list[int]:
-    """Lengths of the rows whose strips are still to be laid."""
+    """Lengths of the rows whose strips still have to be laid."""
     left = list(STRIPS[len(p.seats)])
     for sites in board.rows.values():
         if len(sites) in left and p.covered(sites[0]):

@@ -1,5 +1,5 @@
-"""How the game goes on by itself: tide, turns and rounds (N16 to N24, N37), what a turned card does
-(N46 to N59)."""
+"""How the game continues automatically: tide, turns and rounds (N16 to N24, N37), and what a turned
+card does (N46 to N59)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ POINTS = 3
 
 
 def begin_tide(d: Draft) -> None:
-    """Phase 1: flood or ebb, as the stone lies; an ebb without any card to take turns into a flood
-    at once (N21)."""
+    """Phase 1: flood or ebb, as the stone shows. An ebb without any card to remove immediately
+    becomes a flood (N21)."""
     d.phase, d.turn, d.laid, d.tried, d.points = "tide", d.starter, 0, False, 0
     d.mode = "flood" if d.tide == "flood" else "ebb"
     if d.mode == "ebb" and not any(waves_on(c) for c in d.lay.values()):
@@ -31,9 +31,9 @@ def move_stone(d: Draft, tide: str, text: Text | None = None) -> None:
 
 
 def nothing_fits(d: Draft) -> None:
-    """The start player can lay no card, or no second one (N19, N23)."""
+    """The starting player can lay no card, or no second one (N19, N23)."""
     if d.laid == 0 and (d.tried or not any(waves_on(c) for c in d.lay.values())):
-        start_actions(d)  # neither flood nor ebb can do anything: skipped
+        start_actions(d)  # neither flood nor ebb can do anything, so both are skipped
         return
     if d.tide == "flood":
         move_stone(d, "ebb1")
@@ -44,7 +44,8 @@ def nothing_fits(d: Draft) -> None:
 
 
 def settle_events(d: Draft) -> None:
-    """After a tide card and all its event asked for: does phase 1 go on?"""
+    """Continues after a tide card and everything that its event asked for, if phase 1 does go
+    on."""
     if d.waiting or d.phase != "tide" or not d.laid:
         return
     if d.laid == 2 or (d.mode == "ebb" and d.tide == "flood"):
@@ -55,7 +56,7 @@ def settle_events(d: Draft) -> None:
 
 
 def _only_one(d: Draft) -> bool:
-    """One card was taken at ebb and none is left to take (N21)."""
+    """One card was removed at ebb and none is left to remove (N21)."""
     return (
         d.mode == "ebb"
         and d.laid == 1
@@ -95,8 +96,8 @@ def end_round(d: Draft) -> None:
 
 
 def apply_turned_card(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
-    """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture
-    can still be."""
+    """The event of a card turned over by flood or ebb. If only its arrow is stated, the picture is
+    still open."""
     if arrow and not turned_card.number:
         move_stone(
             d,
@@ -115,7 +116,7 @@ def apply_turned_card(d: Draft, turned_card: Wait, picture: str, arrow: bool) ->
 
 
 def desert_field(d: Draft | Position, row: str, board: Board) -> str | None:
-    """Where the next desert card of a row goes; None: nothing can be laid (N50)."""
+    """Where the next desert card of a row goes; None if nothing can be laid (N50)."""
     for site in reversed(board.rows[row]):
         lying = card_on(d.lay.get(site, ()))
         if lying != "desert":
@@ -150,7 +151,7 @@ def to_boat(d: Draft, site: str) -> None:
 
 
 def fists_open(d: Draft) -> None:
-    """Everybody has said what is in the fist: who gets the extra turn, or the first start."""
+    """Everybody has said what is in their fist: decides who gets the extra turn, or who starts."""
     d.waiting.pop(0)
     if d.phase == "bid":
         _bids_open(d)
@@ -188,7 +189,7 @@ def _bids_open(d: Draft) -> None:
 
 
 def start_with(d: Draft, seat: int) -> None:
-    """The first start player is known; all bids go to the boat (N60)."""
+    """The first starting player is known; all bids go to the boat (N60)."""
     d.starter = d.turn = seat
     d.step(say("{seat} starts and gets the pillar", seat=seat_name(d.seats[seat])))
     for i in range(len(d.seats)):

@@ -1,4 +1,4 @@
-"""A position on its board, as the rules of Nile ask it: who acts, what lies where."""
+"""A position on its board, as the rules use it: who acts, what lies where."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class Moment(State):
     """A position on its board, with what the last action did."""
 
     game: ClassVar[str] = "nile"
-    # The rules never look at these piles, and a card turned over has no kind that a plan could
-    # name.
+    # The rules never look at these piles, and no plan has a kind for a card that lies face-down.
     unwatched: ClassVar[frozenset[str]] = frozenset({"water-discard", "desert-discard"})
 
     def __init__(self, position: Position, board: Board, steps: Sequence[Step] = ()) -> None:
@@ -31,7 +30,7 @@ class Moment(State):
 
     @property
     def plan(self) -> Plan:  # type: ignore[override]
-        """The plan of the board it is played on."""
+        """The plan of the board in play."""
         return self.board.plan
 
     @property
@@ -54,7 +53,7 @@ class Moment(State):
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in self.unwatched:
             return True
-        if site == "boat":  # which side is up there means nothing
+        if site == "boat":  # which side is up means nothing there
             have, seen = (
                 tuple(sorted(k.replace("ripe:", "seed:") for k in c)) for c in (have, seen)
             )

@@ -1,4 +1,4 @@
-"""All actions that break no rule in exactly this position."""
+"""All legal actions in exactly this position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.nile.fit import card_fits, desert_sites_left, fits_anywhere, none_ma
 from engine.nile.position import Position, Wait
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
-# what people may say of a card: the arrow alone too, its picture to follow
+# what people may say about a card; also the arrow alone, with its picture to follow
 SAID = *FACES, ("", True)
 
 

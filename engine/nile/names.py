@@ -54,7 +54,7 @@ _SIDE = {
 
 
 def seat_name(seat: str) -> Text:
-    """A seat's name, to be translated."""
+    """A seat's name, for translation."""
     return SEATS.get(seat) or Text(seat)
 
 
@@ -67,13 +67,13 @@ PALMS = {
 
 
 def face_name(picture: str, arrow: bool) -> Text:
-    """The card's face alone, beside its picture: "two palms, and the arrow" """
+    """The text on the card's face, beside its picture: "two palms, and the arrow"."""
     face = PALMS.get(picture) or EVENTS[picture]
     return say("{picture}, and the arrow", picture=face) if arrow else face
 
 
 def event_name(picture: str, arrow: bool) -> Text:
-    """An event's name, to be translated."""
+    """An event's name, for translation."""
     if not arrow:
         return EVENTS[picture]
     return (
@@ -84,7 +84,7 @@ def event_name(picture: str, arrow: bool) -> Text:
 
 
 def kind_name(kind: str) -> Text:
-    """ "the ripe flax of Red"; a kind this game does not have is called by its own name."""
+    """ "the ripe flax of Red"; a kind that this game does not have keeps its own name."""
     m = fruit_marker(kind)
     if m and m[2] in FRUIT:
         return Text(_SIDE[m[0]].template, {"fruit": FRUIT[m[2]], "seat": seat_name(m[1])})
@@ -106,5 +106,5 @@ def kind_name(kind: str) -> Text:
 
 
 def fruit_name(colour: str, fruit: str) -> Text:
-    """A marker's name, to be translated."""
+    """A marker's name, for translation."""
     return say("{fruit} of {seat}", fruit=FRUIT[fruit], seat=seat_name(colour))

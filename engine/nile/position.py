@@ -12,18 +12,18 @@ from engine.layout import Contents, Layout, canonical_contents
 from engine.nile.board import FRUITS, TIDES, Board, card_on, waves_on
 from engine.text import Text
 
-UNKNOWN = -1  # a number nobody knows: cards left in a pile
-SETUP = ("bid", "boat", "water", "plant")  # the first round's stages, in their order
+UNKNOWN = -1  # an unknown number of cards left in a pile
+SETUP = ("bid", "boat", "water", "plant")  # the stages of the first round, in order
 Pile = tuple[str, int]  # (waves of its top card: "?" unknown, "" none left; cards in it)
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """Something that has to happen before the game goes on.
+    """Something that has to happen before the game continues.
 
     kind: cover, desert, top, event, spoil, fist, die, boat. site: where the turned card lay. cause:
-    flood or ebb (event).
-    seat: whose top card, who puts markers into the boat. number: which pile, how many palms, how
-    many markers; 1 when the card's arrow has been followed and only its picture is open (event).
+    flood or ebb (event). seat: whose top card it is, or who puts markers into the boat. number:
+    which pile, how many palms, or how many markers; 1 if the card's arrow has been followed and
+    only its picture is open (event).
     """
 
     kind: str
@@ -37,15 +37,15 @@ class Position(msgspec.Struct, frozen=True):
     """The game between two actions. `lay` has fields, market and boat only; the rest of the layout
     follows from the numbers.
 
-    stock, out (left the game), piles: a tuple a seat. phase: one of SETUP, tide, actions, extra
-    (N56), over. laid: cards laid or taken in this phase 1; mode: flood or ebb, whatever an arrow
-    does to the stone meanwhile; tried: the other of the two came to nothing. active: "SITE COLOUR"
-    of markers sown or grown this round. bought: seats that bought a joker this round. fists: what
-    each has in the hand, -1 not said; bids: offered before (N61); owed: gone from the stock, but
-    nobody said which kinds; lost: those of them that left the game. unsaid: the field whose card
-    was taken first at this ebb, as long
-    as it may have been the second: nobody said anything of it. fresh: nothing done yet. asif:
-    set-up could still be played (only desert cards lie).
+    stock, out (out of the game), piles: one tuple per seat. phase: one of SETUP, tide, actions,
+    extra (N56), over. laid: cards laid or removed in this phase 1. mode: flood or ebb, whatever an
+    arrow does to the stone meanwhile. tried: the other of the two had no effect. active: "SITE
+    COLOUR" of markers sown or grown this round. bought: seats that bought a joker this round.
+    fists: what each seat has in its hand, -1 not stated. bids: offers already made (N61). owed:
+    gone from the stock, but nobody said which kinds; lost: those of them that are out of the game.
+    unsaid: the field whose card was removed first at this ebb, as long as it may have been the
+    second, since nobody said anything about it. fresh: nothing has been done yet. asif: set-up
+    could still be played (only desert cards lie).
     """
 
     seats: tuple[str, ...]
@@ -84,7 +84,7 @@ class Position(msgspec.Struct, frozen=True):
 
     @property
     def wait(self) -> Wait | None:
-        """What the game waits for first; None where nothing is open."""
+        """What the game is waiting for first; None if nothing is pending."""
         return self.waiting[0] if self.waiting else None
 
     def seat(self, name: str) -> int:
@@ -96,15 +96,15 @@ class Position(msgspec.Struct, frozen=True):
         return card_on(self.lay.get(site, ())) == "cover"
 
     def water_sites(self) -> list[str]:
-        """The fields on which water lies."""
+        """The fields that water cards lie on."""
         return [s for s, c in self.lay.items() if waves_on(c)]
 
     def in_stock(self, seat: int) -> int:
-        """Markers in a player's hands; those already in the boat that nobody named are not."""
+        """Markers in a player's hands, without those already in the boat that nobody named."""
         return sum(self.stock[seat]) - self.owed[seat]
 
     def water_left(self, seat: int) -> int:
-        """Cards left in both piles of a seat; UNKNOWN when a pile's size is."""
+        """Cards left in both piles of a seat; UNKNOWN if the size of a pile is."""
         a, b = self.piles[seat]
         return UNKNOWN if UNKNOWN in (a[1], b[1]) else a[1] + b[1]
 
@@ -119,7 +119,7 @@ def layout_of(p: Position, board: Board) -> Layout:
 
 
 def off_board(p: Position | Draft, board: Board) -> dict[str, Contents]:
-    """Track, tide circle and the desert stock as the numbers have them, empty sites too."""
+    """Track, tide circle and the desert stock as the numbers say, including empty sites."""
     out: dict[str, list[str]] = {}
     for seat, score in zip(p.seats, p.scores):
         out.setdefault(board.track[min(score, board.last_square - 1)], []).append(f"figure:{seat}")
@@ -132,7 +132,7 @@ def off_board(p: Position | Draft, board: Board) -> dict[str, Contents]:
 
 
 class Draft:
-    """A position being changed. `put` and the setters note which sites change; `step` closes one
+    """A position being changed. `put` and the setters record which sites change; `step` closes one
     step of what happened."""
 
     def __init__(self, p: Position, board: Board) -> None:
@@ -236,14 +236,14 @@ class Draft:
         self.scores[seat] += points
 
     def move_obelisk(self, squares: int) -> None:
-        """Toward the figures, to the first square at most."""
+        """Moves it towards the figures, to the first square at most."""
         track = self.board.track
         to = max(1, self.obelisk - squares)
         self._touched.update((track[self.obelisk - 1], track[to - 1]))
         self.obelisk = to
 
     def take_desert(self) -> None:
-        """One card off the desert stock."""
+        """Takes one card off the desert stock."""
         self.deserts -= 1
         if self.deserts <= 0 and "desert-stock" in self.board.sites:
             self._touched.add("desert-stock")
@@ -257,7 +257,7 @@ class Draft:
         self.stock[seat][FRUITS.index(fruit)] += 1
 
     def start_round(self) -> None:
-        """Forgets who acted and bought in the round before."""
+        """Forgets who acted and bought in the previous round."""
         self.active, self.bought = set(), set()
 
 

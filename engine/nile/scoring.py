@@ -17,8 +17,8 @@ SHARES = {0: (), 1: (6,), 2: (4, 2), 3: (3, 2, 1)}
 
 
 def row_gains(kinds: Sequence[str]) -> dict[str, int]:
-    """colour -> points of one row, its markers given from the house wall outward (N38, N39); those
-    without points too."""
+    """colour -> points of one row, with its markers given from the house wall outwards (N38, N39);
+    colours without points too."""
     fresh: Counter[str] = Counter()
     latest: dict[str, int] = {}
     rotten: Counter[str] = Counter()
@@ -47,14 +47,14 @@ def row_kinds(lay: dict[str, Contents], board: Board, row: int) -> list[str]:
 
 
 def boat_colours(p: Position | Draft) -> list[str]:
-    """The colours with markers in the boat, whose removal moves the obelisk (N41)."""
+    """The colours with markers in the boat; removing these moves the obelisk (N41)."""
     seen = {c for c, _ in counted_markers(p.lay.get("boat", ()))}
     seen |= {s for i, s in enumerate(p.seats) if p.owed[i] > p.lost[i]}
     return [c for c in COLOURS if c in seen]
 
 
 def score_round(d: Draft) -> None:
-    """All of phase 4 on the draft; the game may be over after it (N44)."""
+    """All of phase 4, on the draft; the game may be over after it (N44)."""
     rows = full_rows(d.lay, d.board)
     if not rows:
         return
@@ -107,8 +107,8 @@ def _empty_boat(d: Draft) -> None:
 
 
 def _rows_text(rows: list[int], moving: list[tuple[str, int]]) -> Text:
-    """What these rows give together: who is to move the figures has a glance at the last sentence
-    only"""
+    """What these rows score together, so that whoever moves the figures need only look at the last
+    sentence."""
     if not moving:
         return say("row M{row} is scored: no points", row=rows[-1])
     gains = [say("{seat} {n}", seat=seat_name(s), n=n) for s, n in moving]
@@ -132,7 +132,8 @@ def out_count(p: Position, seat: int) -> int:
 
 
 def game_outcome(p: Position) -> Outcome | None:
-    """The farthest figure wins; then who lost the fewest markers; then they share (N45)."""
+    """The figure that is farthest wins; then whoever lost the fewest markers; then they share
+    (N45)."""
     if p.phase != "over":
         return None
     best = max(p.scores)

@@ -1,4 +1,4 @@
-"""From set-up lines (docs/contracts.md, Notation) to a position; a game's beginning in open
+"""From set-up lines (docs/contracts.md, Notation) to a position; the beginning of a game in open
 mode."""
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from engine.nile.write import FLAGS, NUMBERS, SEAT_NUMBERS, read_numbers, read_s
 from engine.text import whole_number
 
 JOKERS = 2  # each player's at the beginning (N6)
-WATER_CARDS = 45  # N1; a plan that counts them goes before this
+WATER_CARDS = 45  # N1; a plan that counts them takes precedence
 VARIANTS = ("hippo", "bidding", "buy-others", "freshen")
 PHASES = ("tide", "actions", "scoring")
 WRITTEN = (*SETUP, "extra", "over")
 
 
 def check_seats(seats: Sequence[str]) -> tuple[str, ...]:
-    """Raises BadText."""
+    """Raises BadText if these seats cannot play."""
     for s in seats:
         if s not in COLOURS:
             raise BadText(f"{s!r} is no seat of this game (there are: {', '.join(COLOURS)})")
@@ -33,7 +33,7 @@ def check_seats(seats: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_options(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The variants switched on. Raises BadText."""
+    """The variants that are switched on. Raises BadText."""
     for name, value in options.items():
         if name not in VARIANTS:
             raise BadText(f"no option is called {name!r} (there are: {', '.join(VARIANTS)})")
@@ -48,13 +48,14 @@ def cards_dealt(board: Board, players: int) -> int:
 
 
 def piles_of(n: int) -> tuple[Pile, Pile]:
-    """Two about equal piles of n cards nobody has looked at."""
+    """Two piles of about equal size, of n cards that nobody has looked at."""
     a = (n + 1) // 2
     return ("?" if a else "", a), ("?" if n - a else "", n - a)
 
 
 def beginning_position(seats: Sequence[str], options: Mapping[str, str], board: Board) -> Position:
-    """Open mode: strips, desert cards and top cards come first, by decision and by chance."""
+    """The beginning in open mode: strips, desert cards and top cards come first, by decision and by
+    chance."""
     names, on = check_seats(seats), check_options(options)
     n = len(names)
     left = list(STRIPS[n])
@@ -76,7 +77,7 @@ def beginning_position(seats: Sequence[str], options: Mapping[str, str], board: 
 
 
 def open_bidding(d: Draft) -> None:
-    """Begins the bidding for who starts."""
+    """Begins the bidding for the first turn."""
     d.phase, d.fists = "bid", [-1] * len(d.seats)
     d.waiting.append(Wait("fist"))
 
@@ -110,8 +111,8 @@ def _blank(
 def position_after(
     seats: Sequence[str], statements: Sequence[Statement], board: Board
 ) -> tuple[Position, tuple[Step, ...]]:
-    """The position, and what followed at once from it (a scoring). Raises BadText, naming the line
-    at fault."""
+    """The position, and the steps that followed from it immediately (a scoring). Raises BadText,
+    naming the line at fault."""
     lines = _Lines(check_seats(seats), board)
     for s in statements:
         try:
@@ -124,7 +125,7 @@ def position_after(
 
 
 class _Lines:
-    """Set-up lines taken in one by one; `position` puts them together."""
+    """Reads set-up lines one by one; `position` puts them together."""
 
     def __init__(self, seats: tuple[str, ...], board: Board) -> None:
         self.seats, self.board = seats, board
@@ -285,7 +286,8 @@ class _Lines:
             self.lay[site] = ("cover",)
 
     def _owned(self, word: str, side: str = "seed") -> str:
-        """`red:flax` or `seed:red:flax` as a kind; without a colour nobody knows whose it is."""
+        """`red:flax` or `seed:red:flax` as a kind. Raises BadText without a colour, since nobody
+        would know whose it is."""
         kind = word if fruit_marker(word) else f"{side}:{word}"
         if kind not in self.board.kinds:
             raise BadText(
@@ -322,7 +324,7 @@ class _Lines:
         self._ground(site, ["desert"])
 
     def _now(self, rest: list[str]) -> None:
-        """What `write` adds for a moment inside a round."""
+        """The lines that `write` adds for a moment inside a round."""
         name, rest = rest[0], rest[1:]
         d = self.d
         self.now.add(name)

@@ -1,5 +1,5 @@
-"""The state other rooms meet: a moment of the game, and what it can also be taken for when people
-leave things unsaid."""
+"""The state that other rooms use: a moment of the game, and what else it may be when people leave
+things unsaid."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from engine.nile.write import write_position
 
 
 class NileState(Moment):
-    """A moment of the game with the rules that apply to it."""
+    """A moment of the game with its rules."""
 
     @cached_property
     def _actors(self) -> tuple[str, ...]:
@@ -56,9 +56,9 @@ class NileState(Moment):
 
     @cached_property
     def readings(self) -> tuple[Self, ...]:
-        """What this state also is when the next doing shows that something went without saying: the
-        card turned over showed nothing, no fruit was there to go bad, a player with no point and no
-        joker left has passed."""
+        """What else this state may be, if the next action shows that something went without saying:
+        the card turned over showed nothing, there was no fruit to spoil, or a player without points
+        and jokers has passed."""
         p, w = self.p, self.p.wait
         if p.open or p.phase == "over":
             return ()
@@ -124,7 +124,8 @@ class NileState(Moment):
         return list(self._legal)
 
     def promising(self) -> list[Action]:
-        """Nobody says that no card fits where each one there is fits somewhere."""
+        """All legal actions but the claim that no card fits, if every card there is fits
+        somewhere."""
         p = self.p
         if (
             p.phase != "tide"
@@ -202,7 +203,7 @@ class NileState(Moment):
 
     def mark(self) -> bytes:
         data = self.to_json()
-        del data["unsaid"]  # journals were written before it was known
+        del data["unsaid"]  # journals were written before this was part of the state
         return msgspec.json.encode(data, order="deterministic")
 
     def to_text(self) -> str:

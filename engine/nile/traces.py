@@ -1,5 +1,4 @@
-"""What a card turned over has left to be seen: the desert grown, fruit gone bad, the stone moved
-on."""
+"""The visible results of a card turned over: the desert grown, fruit spoilt, the stone moved on."""
 
 from __future__ import annotations
 
@@ -16,14 +15,14 @@ from engine.nile.position import Position, next_tide
 def possible_events(
     c: Clues, tide: str, p: Position, board: Board, site: str, cause: str
 ) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
-    """(picture, arrow, what is done then) of the events that the card from `site`, turned over at
-    `p`, may have had. tide: where the stone lay before, if none is seen elsewhere."""
+    """(picture, arrow, what is done then) for each event that the card from `site`, turned over at
+    `p`, may have had. tide: where the stone was before, if it is not seen elsewhere."""
     starter = p.seats[p.starter]
     to = c.tide or tide
     moved = to == next_tide(p.tide) or (
         len(c.lifted) + len(c.laid) > 1 and to == next_tide(next_tide(p.tide))
     )
-    # its arrow has been followed
+    # its arrow has already been followed
     moved = moved and not (p.wait and p.wait.site == site and p.wait.number)
     pictures: list[tuple[str, tuple[Action, ...]]] = []
     for row, places in c.worse.items():
@@ -45,8 +44,8 @@ def possible_events(
 def completed_places(
     c: Clues, p: Position, board: Board, row: int, places: list[int]
 ) -> Iterator[tuple[int, ...]]:
-    """The places seen gone bad, or, with one seen of two, each pair they can become; with more,
-    each two that leave what another card can have made bad."""
+    """The places seen to have spoilt; if one of two is seen, each pair it can become; if there are
+    more, each two whose remainder another card can have spoilt."""
     sites = board.market[row]
     can = [
         i + 1
@@ -68,8 +67,8 @@ def completed_places(
 def back_again(
     c: Clues, tide: str, p: Position, first: act.Flood | act.Ebb
 ) -> Iterator[tuple[Action, ...]]:
-    """The card with the second of two arrows, which has brought the stone back to where it still
-    seems to lie: nothing else tells it"""
+    """The card with the second of two arrows, which moved the stone back to where it still seems to
+    be; nothing else shows it."""
     if (
         first.arrow
         and c.tide is None

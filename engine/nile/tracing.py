@@ -1,5 +1,5 @@
-"""A board whose palms, waves and market are others: what is corrected, and what a board needs to be
-played on."""
+"""Boards with other palms, waves and markets: what can be corrected, and what a board needs to be
+playable."""
 
 from __future__ import annotations
 

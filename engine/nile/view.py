@@ -62,8 +62,8 @@ def _left(p: Position) -> Text | None:
 
 
 def _cards_left(p: Position) -> int:
-    """Cards the start player still lays or takes; an arrow that brought flood has ended an ebb
-    (N22)."""
+    """Cards that the starting player still lays or removes; an arrow that brought flood has ended
+    an ebb (N22)."""
     over = p.mode == "ebb" and (p.tide == "flood" or not p.water_sites())
     return 0 if over else max(0, 2 - p.laid)
 
@@ -126,7 +126,7 @@ def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
 
 
 def _means(p: Position) -> Text:
-    """The tide in a sentence: what it asks for this round, and of whom."""
+    """The tide in one sentence: what it asks for this round, and of whom."""
     who = seat_name(p.seats[p.starter])
     if p.phase in SETUP:
         return Text("the first round is being laid out")
@@ -184,7 +184,7 @@ def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
 
 
 def _coming(p: Position, board: Board) -> list[Text]:
-    """What goes bad now, and the next scoring, as the market lies now."""
+    """What spoils now, and the next scoring, as the market stands now."""
     if p.phase == "over":
         return []
     out = [spoiling_question(board, p.wait.number)] if p.wait and p.wait.kind == "spoil" else []
@@ -284,7 +284,7 @@ def _stocks(p: Position) -> dict[str, Any]:
 
 
 def _highlight(p: Position, board: Board) -> dict[str, Text]:
-    """What may go bad, where the tide can go on, where fruit goes to market, where the desert grows
+    """What may spoil, where the tide can go on, where fruit goes to market, where the desert grows
     next."""
     out: dict[str, Text] = {}
     if p.wait and p.wait.kind == "spoil":

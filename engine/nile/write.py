@@ -1,19 +1,18 @@
-"""A position as set-up lines that `engine.script` reads back (docs/contracts.md, Notation),
-whatever moment it is."""
+"""Any position as set-up lines that `engine.script` reads back (docs/contracts.md, Notation)."""
 
 from __future__ import annotations
 
 from engine.nile.board import FRUITS, Board
 from engine.nile.position import Position, Wait
 
-# `now NAME VALUE...`: what a moment inside a round needs beyond the contract's lines
+# `now NAME VALUE...`: what a moment inside a round needs beyond the lines of the contract
 NUMBERS = ("round", "laid", "points", "discard", "deserts", "rebids")
 FLAGS = ("tried", "fresh", "asif", "open")
 SEAT_NUMBERS = ("fists", "bids", "owed", "lost")
 
 
 def write_position(p: Position, board: Board) -> str:
-    """A position as set-up lines that read back as the same position."""
+    """Set-up lines that read back as the same position."""
     out = ["game nile", "seats " + " ".join(p.seats)]
     out += [f"option {o} on" for o in p.options]
     out.append("layout clear")
@@ -57,7 +56,7 @@ def _wait(w: Wait, p: Position) -> str:
 
 
 def read_wait(words: list[str], seats: tuple[str, ...]) -> Wait:
-    """Raises ValueError."""
+    """A `Wait` from the words of its line. Raises ValueError."""
     kind, site, cause, seat, number = words
     return Wait(
         kind,
@@ -69,7 +68,7 @@ def read_wait(words: list[str], seats: tuple[str, ...]) -> Wait:
 
 
 def read_numbers(words: list[str], n: int) -> tuple[int, ...]:
-    """Raises ValueError."""
+    """Whole numbers from words, n of them. Raises ValueError."""
     if len(words) != n:
         raise ValueError(f"{n} numbers are wanted")
     return tuple(map(int, words))

@@ -1,4 +1,4 @@
-"""Things on the board that no action can have done: what rule speaks against them, and where they
+"""Changes on the board that no action can have made: which rule forbids them, and where things
 belong."""
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from engine.nile.names import TIDE, kind_name, seat_name
 from engine.nile.position import SETUP, Position
 from engine.text import Text, say
 
-COST = 1.0  # less likely than a rule broken by an action
-# a piece gone altogether, or where none like it may lie: one site alone tells, and no reader is
-# surer
+COST = 1.0  # less likely than an action that breaks a rule
+# a piece gone altogether, or one where none like it may lie: a single site shows it, and no
+# reader errs less than once in some hundred sites
 GONE = 0.0
-# than once in some hundred sites
-# ... that may be on its way to where it may go, or lay in a heap, where a reader often errs
+# ... one that may be on its way to a legal place, or lay in a heap, where readers often err
 MISSING = 2.0
 
 
@@ -56,8 +55,8 @@ def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
 
 
 def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
-    """Figures and obelisk; all of them together too, since a scoring gone wrong seldom moves one
-    alone."""
+    """Figures and obelisk; also all of them together, since a scoring gone wrong seldom moves just
+    one."""
     sites: list[str] = []
     faults: list[tuple[str, Text]] = []
     for kind, at in c.stood.items():
@@ -72,8 +71,8 @@ def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
 
 
 def _gone_or_at(c: Clues, home: str, at: str | None, fault: tuple[str, Text]) -> Iterator[Proposal]:
-    """A piece there is one of is not at home, but there or nowhere; then what lies where nothing
-    can have come from may be it, taken for something else."""
+    """A unique piece is not in its place, but there or nowhere; then whatever lies where nothing
+    can have come from may be it, mistaken for something else."""
     if at:
         yield from _proposal(c, [home, at], [fault])
         return
@@ -90,8 +89,8 @@ def _gone_or_at(c: Clues, home: str, at: str | None, fault: tuple[str, Text]) ->
 def _out_of_place(
     p: Position, board: Board, kind: str, at: str | None
 ) -> tuple[str, tuple[str, Text]] | None:
-    """(where it belongs, the rule and its sentence) of a figure or the obelisk; None for what else
-    there is"""
+    """(where it belongs, the rule and its sentence) for a figure or the obelisk; None for anything
+    else."""
     if kind == "obelisk":
         home = board.track[p.obelisk - 1]
         return home, ("N41", say("the obelisk belongs on {site}", site=home))
@@ -108,7 +107,7 @@ def _out_of_place(
 
 
 def _astray(c: Clues) -> Iterator[Proposal]:
-    """Markers and cards where none belong"""
+    """Markers and cards where none belong."""
     for site, kind in c.astray:
         if fruit_marker(kind):
             fault = (

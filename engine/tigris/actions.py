@@ -1,4 +1,4 @@
-"""What can be done, and how it is written."""
+"""The actions, and how they are written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BAG = "bag"
 
 
 class Said(NamedTuple):
-    """Who says an action, all of its text, the board, and where leaders stand: `stands(seat,
+    """Who states an action, its whole text, the board, and where leaders stand: `stands(seat,
     colour)` is a site, or None."""
 
     seat: str
@@ -25,18 +25,18 @@ class Said(NamedTuple):
     stands: Callable[[str, str], str | None]
 
 
-# Words to values; each raises BadText
+# Turning words into values; each raises BadText
 
 
 def known_seat(word: str) -> str:
-    """A seat's name as written; raises BadText for what is none."""
+    """A seat's name as written. Raises BadText if there is no such seat."""
     if word not in SEATS:
         raise BadText(f"no seat called {word!r} (there are: {', '.join(SEATS)})")
     return word
 
 
 def known_colour(word: str, said: Said) -> str:
-    """A colour as written; raises BadText for what is none."""
+    """A colour's name from the word for it. Raises BadText if there is none."""
     word = word.lower()
     if word in COLOUR_OF:
         return COLOURS[COLOUR_OF[word]]
@@ -46,7 +46,7 @@ def known_colour(word: str, said: Said) -> str:
 
 
 def known_site(word: str, said: Said) -> str:
-    """A space's id as written; raises BadText for what is none."""
+    """A site's id from the word for it. Raises BadText if there is none."""
     for site in (word, word.upper()):
         if site in said.board.index:
             return site
@@ -54,7 +54,7 @@ def known_site(word: str, said: Said) -> str:
 
 
 def known_monument(word: str, said: Said) -> str:
-    """A monument's name as written; raises BadText for what is none."""
+    """A monument's name from the word for it. Raises BadText if there is none."""
     parts = word.lower().removeprefix("monument:").split("-")
     for name in said.board.monuments:
         if sorted(name.split("-")) == sorted(parts):
@@ -63,15 +63,15 @@ def known_monument(word: str, said: Said) -> str:
 
 
 def tile_number(word: str, said: Said) -> int:
-    """How many tiles, as written; raises BadText."""
+    """A number of tiles. Raises BadText."""
     n = whole_number(word)
     if n is None:
-        raise BadText(f"{said.text!r}: {word!r} is no number")
+        raise BadText(f"{said.text!r}: {word!r} is not a number")
     return n
 
 
 def sorted_colours(words: Sequence[str], said: Said) -> tuple[str, ...]:
-    """The colours, in the order of COLOURS"""
+    """The colours, in the order of COLOURS."""
     return tuple(sorted([known_colour(w, said) for w in words], key=COLOURS.index))
 
 
@@ -82,12 +82,12 @@ def _leader_way(words: list[str], said: Said) -> tuple[str, str | None, str | No
     if not arrow:
         return colour, said.stands(said.seat, colour), known_site(target, said)
     if not origin:
-        raise BadText(f"{said.text!r}: before > stands the site the leader comes from")
+        raise BadText(f"{said.text!r}: the site the leader comes from goes before the >")
     return colour, known_site(origin, said), known_site(target, said) if target else None
 
 
 def _swapped(words: list[str], said: Said) -> tuple[int, tuple[str, ...]]:
-    """How many tiles, and which where hands are open"""
+    """How many tiles, and which if hands are open."""
     if len(words) == 1 and (n := whole_number(words[0])) is not None:
         words.clear()
         return n, ()
@@ -102,7 +102,7 @@ def _taken(words: Sequence[str], said: Said) -> tuple[str, ...]:
 
 
 class Tile(Action, frozen=True):
-    """A tile is laid on a space."""
+    """A tile is laid on a site."""
 
     colour: str
     site: str
@@ -116,14 +116,14 @@ class Tile(Action, frozen=True):
 
 
 class Leader(Action, frozen=True):
-    """`origin` None: from beside the board; `target` None: taken off the board."""
+    """`origin` None: it was not on the board; `target` None: it is taken off the board."""
 
     colour: str
     origin: str | None
     target: str | None
 
     def way(self) -> str:
-        """From where to where, as people write it: "D5", "D5>E5", "D5>"."""
+        """Where from and where to, as people write it: "D5", "D5>E5", "D5>"."""
         start = "" if self.origin is None else f"{self.origin}>"
         return f"{self.colour} {start}{self.target or ''}"
 
@@ -135,7 +135,7 @@ class Leader(Action, frozen=True):
 
 
 class Catastrophe(Action, frozen=True):
-    """A catastrophe is laid on a space."""
+    """A catastrophe tile is laid on a site."""
 
     site: str
 
@@ -143,7 +143,8 @@ class Catastrophe(Action, frozen=True):
 
 
 class Swap(Action, frozen=True):
-    """`colours` in the order of COLOURS where the hand is known, else () and only their number."""
+    """`colours` in the order of COLOURS if the hand is known; otherwise () and only their
+    number."""
 
     number: int
     colours: tuple[str, ...] = ()
@@ -174,7 +175,7 @@ class Commit(Action, frozen=True):
 
 
 class War(Action, frozen=True):
-    """Which conflict is fought next."""
+    """Chooses which conflict is fought next."""
 
     colour: str
 
@@ -182,7 +183,7 @@ class War(Action, frozen=True):
 
 
 class Build(Action, frozen=True):
-    """`site` is the upper left of the square."""
+    """Builds a monument; `site` is the upper left of the square."""
 
     monument: str
     site: str
@@ -202,7 +203,7 @@ class Keep(Action, frozen=True):
 
 
 class Treasure(Action, frozen=True):
-    """All that are taken, in the plan's order."""
+    """All treasures that are taken, in the order of the plan."""
 
     sites: tuple[str, ...]
 
@@ -214,7 +215,7 @@ class Treasure(Action, frozen=True):
 
 
 class Draw(Action, frozen=True):
-    """The bag's doing: what `drawer` drew, in the order of COLOURS. `seat` is "bag"."""
+    """The bag's action: what `drawer` drew, in the order of COLOURS. `seat` is "bag"."""
 
     drawer: str
     colours: tuple[str, ...]
@@ -234,12 +235,12 @@ BAGS = Notation[Action]((Draw,))
 
 
 def parse_action(text: str, board: Board, stands: Callable[[str, str], str | None]) -> Action:
-    """`"bull: tile red C4"` -> Action. Raises BadText for what is no action at all."""
+    """`"bull: tile red C4"` -> Action. Raises BadText if it is not an action at all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip().lower(), re.sub(r"\s*>\s*", ">", rest).replace(",", " ").split()
     if not colon or not words:
         raise BadText(
-            f"{text.strip()!r} is no action: write SEAT: ACTION, as in `bull: tile red C4`"
+            f"{text.strip()!r} is not an action: write SEAT: ACTION, as in `bull: tile red C4`"
         )
     verb, words = words[0].lower(), words[1:]
     notation = BAGS if seat == BAG else NOTATION

@@ -1,8 +1,8 @@
-"""The printed board as numbers: every square is a bit, a set of squares is an int, edges are
-shifts.
+"""The printed board as numbers: every square is a bit, a set of squares is an int (a mask), and
+shifts move to neighbouring squares.
 
-Rows are laid one after another with one unused column between them, so that a shift past a row's
-end falls on nothing.
+The rows follow each other with one unused column in between, so that a shift past the end of a row
+hits nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _ID = re.compile(r"^([A-Za-z]+)(\d+)$")
 
 
 class Board:
-    """A compiled plan. `index` is site id -> cell, `ids` cell -> site id ("" between rows), masks
-    are ints over cells."""
+    """A compiled plan. `index` is site id -> cell, `ids` is cell -> site id ("" between rows);
+    masks are ints with one bit per cell."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -72,12 +72,12 @@ class Board:
                 self.squares_of[c] += (corner,)
 
     def around(self, m: int) -> int:
-        """The squares that touch one of `m` along an edge."""
+        """The squares that share an edge with one of `m`."""
         w = self.width
         return (m << 1 | m >> 1 | m << w | m >> w) & self.all
 
     def flood(self, start: int, occupied: int) -> int:
-        """All of `occupied` that hangs together with `start` along edges (T6)."""
+        """All of `occupied` that is connected with `start` along edges (T6)."""
         w = self.width
         here = start
         while True:
@@ -87,7 +87,7 @@ class Board:
             here = more
 
     def hangs_together(self, region: int, cell: int) -> bool:
-        """Whether a region, in one piece while this square belonged to it, is so without it."""
+        """Whether a connected region stays connected without this square, which was part of it."""
         edges = self.near[cell] & region
         start = edges & -edges
         if start == edges:
@@ -115,7 +115,7 @@ def cells_of(m: int) -> Iterator[int]:
 
 @lru_cache(maxsize=16)
 def compiled_board(plan: Plan) -> Board:
-    """Raises BadPlan for a plan that is no board of squares."""
+    """The plan compiled, once per plan. Raises BadPlan if it is not a board of squares."""
     for kind in (
         *TILES,
         "catastrophe",
@@ -150,8 +150,8 @@ def _grid(plan: Plan) -> dict[str, tuple[int, int]]:
 
 
 def _lines(sites: list[Site], axis: int) -> dict[str, int]:
-    """site -> number of its column (axis 0) or row (axis 1): squares whose middles lie within half
-    a square of each other."""
+    """site -> number of its column (axis 0) or row (axis 1): squares whose centres lie within half
+    a square of each other share one."""
     middle = {s.id: sum(p[axis] for p in s.outline) / len(s.outline) for s in sites}
     side = sorted(max(p[axis] for p in s.outline) - min(p[axis] for p in s.outline) for s in sites)[
         len(sites) // 2

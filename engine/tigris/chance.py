@@ -1,4 +1,4 @@
-"""The bag: what may be drawn, how likely, and draws that nobody told."""
+"""The bag: what may be drawn and how likely it is, and draws that nobody stated."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Counts = tuple[int, ...]
 
 
 def draw_pool(s: Position) -> Counts:
-    """What a draw may come from, a number a colour: the bag's tiles where they are known, else all
-    that nobody has seen."""
+    """What a draw may come from, a count per colour: the bag's tiles if they are known, otherwise
+    all that nobody has seen."""
     if s.bag_known is not None:
         return s.bag_known
     return tuple(s.unseen(c) for c in range(4))
@@ -29,7 +29,7 @@ def could_draw(s: Position, counts: Counts) -> bool:
 
 
 def possible_handfuls(n: int, have: Counts) -> list[Counts]:
-    """All ways to take n tiles out of so many a colour."""
+    """All ways to take n tiles when there are so many of each colour."""
     out = []
     for first in product(*(range(min(n, h) + 1) for h in have[:-1])):
         last = n - sum(first)
@@ -39,7 +39,7 @@ def possible_handfuls(n: int, have: Counts) -> list[Counts]:
 
 
 def possible_draws(s: Position, seat: int, n: int) -> list[Draw]:
-    """All that a seat can draw."""
+    """All draws that a seat can make."""
     return [
         Draw(BAG, s.seats[seat], named_tiles(counts))
         for counts in possible_handfuls(n, draw_pool(s))
@@ -47,12 +47,12 @@ def possible_draws(s: Position, seat: int, n: int) -> list[Draw]:
 
 
 def named_tiles(counts: Counts) -> tuple[str, ...]:
-    """Counts of each colour as names, one for each tile."""
+    """Counts of each colour as colour names, one per tile."""
     return tuple(c for c, n in zip(COLOURS, counts) for _ in range(n))
 
 
 def draw_chances(s: Position) -> list[tuple[Action, float]]:
-    """The next draw's outcomes with their probabilities; [] where the game does not wait for
+    """The outcomes of the next draw with their probabilities; [] if the game is not waiting for
     one."""
     if s.phase != "draw":
         return []
@@ -66,7 +66,7 @@ def draw_chances(s: Position) -> list[tuple[Action, float]]:
 
 
 def skip_draws(s: P) -> P:
-    """The waiting draws left unknown."""
+    """The state with its pending draws left unknown."""
     new = s.copy()
     new._before, new._events = s._before, s._events
     unknown = list(s.unknown)

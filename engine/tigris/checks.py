@@ -27,11 +27,11 @@ Faults = list[Violation]
 
 
 def check_action(s: Position, a: Action) -> Faults:
-    """Every rule the action breaks; empty where it is legal."""
+    """Every rule that the action breaks; [] if it is legal."""
     if isinstance(a, act.Draw):
         return _draw(s, a)
     if s.draws and s.phase == "action":
-        s = s.skip_chance()  # nobody told what was drawn, and the game has gone on
+        s = s.skip_chance()  # nobody said what was drawn, and the game has moved on
     if s.over:
         return [Violation(s.over, say("the game is over"))]
     if a.seat not in s.seats:
@@ -44,7 +44,7 @@ def _fault(faults: Faults, rule: str, text: Text) -> None:
 
 
 def _turn(s: Position, seat: int) -> Faults:
-    """Why this seat may not take one of its actions now."""
+    """Why this seat may not take an action now."""
     faults: Faults = []
     if s.phase != "action":
         faults.append(_waiting(s))

@@ -17,13 +17,14 @@ from engine.tigris.words import COLOURS, POINTS, RED, TILES, leader_kind
 
 
 def over_leader(s: Position, attacker: int, defender: int) -> None:
-    """A leader came to one of its colour (T37): the attacker adds first."""
+    """Begins the conflict when a leader joins another of its colour (T37); the attacker adds
+    first."""
     s.fight, s.phase = Fight(TEMPLES, attacker % 4, attacker, defender), "commit"
 
 
 def next_war(s: Position) -> None:
-    """Looks for conflicts anew (T50): the only one begins, of several the active player says which
-    (T44); phase "action" when none is left."""
+    """Looks for conflicts again (T50). A single one begins; if there are several, the active player
+    chooses (T44). Phase "action" if none is left."""
     colours = war_colours(s.pieces)
     if len(colours) == 1:
         begin_war(s, colours[0])
@@ -37,8 +38,8 @@ def begin_war(s: Position, colour: int) -> None:
 
 
 def add_tiles(s: Position, number: int) -> bool:
-    """A side adds tiles from its hand, which leave the game. True when both have and the conflict
-    is decided."""
+    """A side adds tiles from its hand, which leave the game. True once both sides have and the
+    conflict is decided."""
     fight, leader = s.conflict, s.conflict.adder
     seat = leader // 4
     colour = RED if fight.kind == TEMPLES else fight.colour
@@ -75,7 +76,7 @@ def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
             piece=TILES[fight.colour],
             site=s.board.ids[cell],
         )
-    for n in s.pieces.orphans(temples):  # none, as T49 spares their temples; the check of T51
+    for n in s.pieces.orphans(temples):  # T51; there are none, since T49 spares their temples
         take_home(s, n)
     if fight.kind == TEMPLES:
         score_points(s, winner // 4, RED, 1)
@@ -99,7 +100,7 @@ def take_home(s: Position, leader: int) -> None:
 def score_points(
     s: Position, seat: int, colour: int, number: int, monument: str | None = None
 ) -> None:
-    """Points of a colour, or treasures (4)."""
+    """Adds points of a colour, or treasures (4), with the step that announces them."""
     points = list(s.points)
     points[seat * 5 + colour] += number
     s.points = tuple(points)
@@ -121,7 +122,7 @@ def score_points(
 
 
 def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
-    """Known tiles first, then unknown ones."""
+    """Removes tiles from a hand, known ones first."""
     known = list(s.known[seat])
     from_known = min(number, known[colour])
     known[colour] -= from_known
@@ -129,14 +130,14 @@ def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
 
 
 def set_hand(s: Position, seat: int, known: tuple[int, ...], unknown: int) -> None:
-    """Sets what is known of a hand: tiles of each colour, and how many unknown ones."""
+    """Sets what is known about a hand: tiles of each colour, and how many unknown ones."""
     if known != s.known[seat]:
         s.known = (*s.known[:seat], known, *s.known[seat + 1 :])
     s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1 :])
 
 
 def spend_tiles(s: Position, colour: int, number: int) -> None:
-    """Tiles of a colour that are out of the game or lie face-down from now on."""
+    """Counts tiles of a colour as out of the game or face-down from now on."""
     spent = list(s.spent)
     spent[colour] += number
     s.spent = tuple(spent)

@@ -1,5 +1,5 @@
-"""What an action does, and what follows from it by itself. Works on a fresh copy of a state that
-nobody else has seen."""
+"""What an action does, and what follows from it automatically. Works on a fresh copy of a state
+that nobody else has seen."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _swap(s: Position, a: act.Swap) -> None:
             known[COLOURS.index(c)] -= 1
             conflict.spend_tiles(s, COLOURS.index(c), 1)
     else:
-        # which ones went is not said: nothing is known of the rest
+        # nobody said which ones, so nothing is known about the rest
         unknown += sum(known) - a.number
         known = [0, 0, 0, 0]
         s.lost += a.number
@@ -226,8 +226,8 @@ _DOES: dict[type[Action], Callable[[Position, Any], None]] = {
 
 
 def after_conflicts(s: Position) -> None:
-    """The union tile comes off (T52), leaders without temples go home (T51), and the tile may have
-    made a square (T55)."""
+    """The union tile is removed (T52), leaders without temples go home (T51), and the tile may have
+    completed a square (T55)."""
     if s.pieces.union >= 0:
         site = s.board.ids[s.pieces.union]
         s.tell("take the union tile off {site}", s.pieces.change(union=-1), site=site)
@@ -238,8 +238,8 @@ def after_conflicts(s: Position) -> None:
 
 
 def buildable_monuments(s: Position) -> list[tuple[int, int]]:
-    """(upper left cell, monument) of everything that the tile just laid allows to build (T53,
-    T54)."""
+    """(upper left cell, monument) for everything that may be built thanks to the tile just laid
+    (T53, T54)."""
     if s.laid < 0:
         return []
     squares = s.pieces.full_squares(s.laid)
@@ -255,20 +255,20 @@ def buildable_monuments(s: Position) -> list[tuple[int, int]]:
 
 
 def end_building(s: Position) -> None:
-    """A square uses its tiles up, the one just laid among them, so nothing is left to build on
+    """A square uses up its tiles, including the one just laid, so nothing else can be built
     (T58)."""
     s.phase = "action"
     end_action(s)
 
 
 def send_home(s: Position, temples_before: int) -> None:
-    """Leaders that lost their last temple go back to their owners (T16)."""
+    """Returns leaders that have lost their last temple to their owners (T16)."""
     for n in s.pieces.orphans(temples_before):
         conflict.take_home(s, n)
 
 
 def end_action(s: Position) -> None:
-    """Treasures are taken (T59 to T61), then one action is over, and with the second one the
+    """Treasures are taken (T59 to T61), then one action is over, and after the second one the
     turn."""
     s.phase, s.laid = "action", -1
     for owner, treasures, may_stay in treasure_claims(s.pieces, s.active, len(s.seats)):
@@ -293,7 +293,7 @@ def end_action(s: Position) -> None:
 
 
 def end_turn(s: Position) -> None:
-    """Monument points, hands filled again, the game's end, and the next player (T34 to T36, T63,
+    """Monument points, refilled hands, the end of the game, and the next player (T34 to T36, T63,
     T64)."""
     for colour, monument in monument_points(s, s.active):
         conflict.score_points(s, s.active, colour, 1, monument=s.board.monuments[monument])
@@ -310,7 +310,7 @@ def end_turn(s: Position) -> None:
 
 
 def refill_hands(s: Position, seat: int, number: int) -> bool:
-    """Draws from the bag; False when it does not hold so many, which ends the game (T63)."""
+    """Draws from the bag; False if it does not hold enough tiles, which ends the game (T63)."""
     there = s.bag - sum([n for _, n in s.draws])
     if number > there:
         if s.bag_known is not None and not s.draws:
@@ -325,7 +325,8 @@ def refill_hands(s: Position, seat: int, number: int) -> bool:
         s.over, s.phase, s.draws = "T63", "over", ()
         return False
     if s.open[seat]:
-        if s.bag_known is not None:  # one draw tells both: nobody has to choose between them
+        # one draw covers both, so that nobody has to choose between them
+        if s.bag_known is not None:
             s.draws, number = tuple(d for d in s.draws if d[0] != seat), s.drawing(seat) + number
         s.draws = (*s.draws, (seat, number))
     else:

@@ -1,6 +1,6 @@
-"""How an action that has begun may have gone on, judged by what the board shows: what was added in
-a conflict, which war came first, what was built, which treasures were taken. Nobody says these
-things aloud as long as the outcome shows."""
+"""How an action that has begun may have continued, judging by what the board shows: what was added
+in a conflict, which war came first, what was built, which treasures were taken. Nobody says these
+things aloud if the result shows them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from engine.tigris.seen import Seen
 from engine.tigris.words import COLOURS, RED
 
 Run = tuple[Action, ...]
-MOST = 60  # states looked at for one action
+MOST = 60  # states examined for one action
 
 
 class Ending:
-    """A run of declarations and the state it leads to. `far`: squares that still differ from what
-    is seen."""
+    """A run of declarations and the state that it leads to. `far`: how many squares still differ
+    from what is seen."""
 
     __slots__ = ("cost", "far", "run", "state")
 
@@ -27,8 +27,8 @@ class Ending:
 
 
 def possible_endings(s: Position, seen: Seen) -> list[Ending]:
-    """Where the state may have come to by itself and by declarations that fit, best first; to stay
-    is one of them."""
+    """The states that the game may have reached through declarations that fit what is seen, best
+    first; staying where it is counts as one."""
     out: list[Ending] = []
     waiting = [Ending((), s, 0.0, seen.far(s.pieces))]
     while waiting and len(out) < MOST:
@@ -39,14 +39,14 @@ def possible_endings(s: Position, seen: Seen) -> list[Ending]:
             for a in run:
                 after = after.apply(a)
             waiting.append(Ending(here.run + run, after, here.cost + cost, seen.far(after.pieces)))
-    # nothing shows yet which came first
+    # the board does not show yet which war came first
     out = [e for e in out if not (e.run and isinstance(e.run[-1], act.War))]
     out.sort(key=lambda e: (e.far, e.cost, len(e.run)))
     return out
 
 
 def fitting_runs(s: Position, seen: Seen) -> list[tuple[Run, float]]:
-    """The declarations that what is seen speaks for."""
+    """The declarations that are supported by what is seen."""
     if s.phase == "commit":
         fight, leaders = s.conflict, s.pieces.leaders
         attacker, defender = (
@@ -69,8 +69,8 @@ def fitting_runs(s: Position, seen: Seen) -> list[tuple[Run, float]]:
 
 
 def forced_runs(s: Position) -> list[tuple[Run, float]]:
-    """What must have happened, one way or another, when people have gone on although nothing on the
-    board shows it."""
+    """What must have happened in one way or another if people have gone on although the board shows
+    nothing of it."""
     if s.phase == "commit":
         return [(run, cost + 2.0) for run, cost in decided_runs(s, True, True)]
     if s.phase == "war":
@@ -83,8 +83,8 @@ def forced_runs(s: Position) -> list[tuple[Run, float]]:
 
 
 def ready_states(s: Position, seen: Seen) -> list[Ending]:
-    """The states from which somebody can take an action: decided as the board shows, or one way or
-    another."""
+    """The states from which somebody can take an action: resolved as the board shows, or in one way
+    or another."""
     if s.phase == "action":
         return [Ending((), s, 0.0, 0)]
     out: list[Ending] = []
@@ -103,7 +103,7 @@ def ready_states(s: Position, seen: Seen) -> list[Ending]:
 def decided_runs(
     s: Position, attack_may_win: bool, defence_may_win: bool
 ) -> list[tuple[Run, float]]:
-    """The least that both sides can have added for either outcome."""
+    """The least that both sides can have added, for either outcome."""
     fight, out = s.conflict, []
     seats = [s.seats[n // 4] for n in (fight.attacker, fight.defender)]
     colour = RED if fight.kind == TEMPLES else fight.colour

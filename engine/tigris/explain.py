@@ -1,6 +1,6 @@
-"""What people may have done between two looks at the board (docs/reference/engine.md): one action
-of somebody a guess, with what must have been declared on the way and who passed before; the
-reconciler asks again for what is left."""
+"""What people may have done between two looks at the board (docs/reference/engine.md). Each guess
+is one action, with the declarations and passes that must have come before it; the reconciler asks
+again for whatever is left."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from engine.tigris.seen import Seen
 from engine.tigris.words import BLUE, COLOURS, TILES
 from engine.tigris.wrongs import wrong_doings
 
-PASS_ONE = 1.5  # a player leaves one action
-PASS_TURN = 2.0  # a player leaves a whole turn
-PASS_MORE = 3.0  # and another one too, rather than that somebody acts out of turn
-COME_ROUND = 6.0  # the only other player leaves a turn, rather than that somebody acts a third time
-WITHDRAWN = 3.0  # a leader taken off for good: far more often it lost a conflict
+PASS_ONE = 1.5  # a player skips one action
+PASS_TURN = 2.0  # a player skips a whole turn
+PASS_MORE = 3.0  # another player does too; the alternative is that somebody acted out of turn
+COME_ROUND = 6.0  # the only other player skips a turn; the alternative is a third action
+WITHDRAWN = 3.0  # a leader taken off for good; far more often it lost a conflict
 OUT_OF_TURN = 2.0
 ACTION = 1.0  # each action of a run, as the reconciler counts them
-# what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
+# what goes without saying is not one more action: tiles added to a conflict, the choice of a war,
+# nothing built
 SILENT = -0.9
-LEFT = 3.0  # a square that a guess leaves unexplained
+LEFT = 3.0  # each square that a guess leaves unexplained
 ILLEGAL = 6.0
-HIDDEN = 0.2  # a tile under the union tile is rather of a colour of which more are left
+HIDDEN = 0.2  # a tile under the union tile is more likely of a colour of which more are left
 MOST = 30
-SITES = 16  # more than so many squares changed at once: no action can be told from that
+SITES = 16  # no action can be recognised if more squares than this have changed at once
 
 
 def explain_difference(state: Position, difference: Difference) -> list[Proposal]:
@@ -43,7 +44,7 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
     for e in ready_states(s, seen):
         for doing in new_doings(e.state, seen):
             _, _, origin, target = doing
-            # elsewhere it is only not cleared away yet
+            # elsewhere something has merely not been cleared away yet
             if changed >> (target if target >= 0 else origin) & 1:
                 _attempt(found, e.state, e.run, e.cost, doing)
     if s.phase in ("build", "treasure"):
@@ -54,7 +55,8 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
 
 
 def _uncovered(s: Position, seen: Seen) -> list[Proposal]:
-    """The tile under the union tile, there or just taken off, is another one than was guessed."""
+    """The tile under the union tile, or where the union tile has just been removed, is different
+    from what was guessed."""
     out, p, index = [], s.pieces, s.board.index
     lifted = {
         index[site]
@@ -82,21 +84,21 @@ def _uncovered(s: Position, seen: Seen) -> list[Proposal]:
 
 
 class Guesses:
-    """Proposals with a rank: what they cost, and what they leave."""
+    """Proposals ranked by their cost and by what they leave unexplained."""
 
     def __init__(self, s: Position, seen: Seen) -> None:
         self.s, self.seen = s, seen
         self._ranked: list[tuple[float, Proposal]] = []
 
     def add(self, run: Run, cost: float, far: int, certain: bool = True) -> None:
-        """Notes a legal run; far: how many sites still differ after it."""
+        """Records a legal run. far: how many squares still differ after it."""
         cost += SILENT * sum(isinstance(a, (act.Commit, act.War, act.Keep)) for a in run)
         self._ranked.append(
             (cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost, certain=certain))
         )
 
     def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
-        """Notes a run that breaks rules, with the sites that hands touched."""
+        """Records a run that breaks rules. touched: a mask of the squares that hands touched."""
         changes = self.changes(touched)
         far = (self.seen.differs(self.s.pieces) & ~touched).bit_count()
         self._ranked.append(
@@ -104,12 +106,12 @@ class Guesses:
         )
 
     def broken(self, guess: tuple[int, tuple[Violation, ...], float]) -> None:
-        """Notes something no action can express, with the rules it breaks."""
+        """Records something that no action can express, with the rules it breaks."""
         touched, violations, cost = guess
         self.illegal((), cost, list(violations), touched)
 
     def changes(self, touched: int) -> dict[str, tuple[str, ...]]:
-        """What hands left on the sites of a bit mask."""
+        """What hands left on the sites of a mask."""
         ids = self.s.board.ids
         return {
             ids[c]: self.seen.sites[ids[c]] for c in cells_of(touched) if ids[c] in self.seen.sites
@@ -128,8 +130,8 @@ class Guesses:
 
 
 def new_doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
-    """(sort, number, origin, target) of what is new on the board: tile, leader, catastrophe,
-    monument; cells, -1: none."""
+    """(type, number, origin, target) of what is new on the board; type: tile, leader, catastrophe
+    or monument; origin and target are cells, -1: none."""
     p, out = s.pieces, []
     for n, cell in seen.new_leaders(p):
         out.append(("leader", n, p.leaders[n], cell))
@@ -150,8 +152,8 @@ def new_doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
 
 
 def _turned(s: Position, seen: Seen) -> list[tuple[int, int]]:
-    """(colour, cell) of tiles that were laid and at once turned over for a monument: the other
-    three tell the colour."""
+    """(colour, cell) of tiles that were laid and immediately turned over for a monument; the other
+    three tiles tell the colour."""
     p, board = s.pieces, s.board
     return [
         (c, cell)
@@ -181,8 +183,8 @@ def _action(s: Position, doing: tuple[str, int, int, int], seat: int) -> Action:
 def _attempt(
     found: Guesses, s: Position, before: Run, cost: float, doing: tuple[str, int, int, int]
 ) -> None:
-    """This doing by everybody who may have done it: the player in turn, the next one, a leader's
-    owner."""
+    """Tries this action for everybody who may have done it: the player whose turn it is, the next
+    one, or a leader's owner."""
     sort, n, origin, target = doing
     players = len(s.seats)
     # a later look will tell
@@ -202,7 +204,7 @@ def _attempt(
         passes, price, now = _passes(s, seat)
         if sort == "leader" and target < 0:
             price += WITHDRAWN + (PASS_TURN if passes else 0)
-        if now is None:  # the game would have ended before
+        if now is None:  # the game would have ended before that
             if sort == "leader":
                 found.illegal(
                     (*before, _action(s, doing, seat)),
@@ -225,13 +227,13 @@ def _attempt(
             out_of_turn = s.check(action)
             found.illegal((*before, action), cost + OUT_OF_TURN, out_of_turn, _touched(s, doing))
     if sort == "leader" and n // 4 != s.active and target < 0:
-        action = _action(s, doing, s.active)  # somebody took another's leader off
+        action = _action(s, doing, s.active)  # somebody took another player's leader off
         found.illegal((*before, action), cost, s.check(action), _touched(s, doing))
 
 
 def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
-    """Everybody before this seat leaves what is left of the turn: (the passes, their cost, the
-    state then); the state is None when the game ends on the way."""
+    """Everybody before this seat skips what is left of their turns: (the passes, their cost, the
+    state then). The state is None if the game ends on the way."""
     run: list[Action] = []
     price, now = 0.0, s
     while now.active != seat:
@@ -241,7 +243,7 @@ def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
         now = now.apply(a).skip_chance()
         if now.over:
             return (), 0.0, None
-    # not where the game has only begun
+    # unless the game has only just begun
     if len(run) == len(s.seats) - 1 and s.left > 1 and s._events:
         price += COME_ROUND
     return tuple(run), price, now
@@ -256,8 +258,8 @@ def _touched(s: Position, doing: tuple[str, int, int, int]) -> int:
 
 
 def _wrong_choice(found: Guesses, s: Position, seen: Seen) -> None:
-    """A monument or treasures that the rules forbid just now, while the right ones are waited
-    for."""
+    """A monument or treasures that the rules forbid at this moment, while the right ones are
+    pending."""
     if s.phase == "build":
         for m, mask in enumerate(seen.monuments):
             for cell in cells_of(mask):

@@ -1,4 +1,4 @@
-"""A state as JSON types and as set-up lines; `setup` reads both back."""
+"""A state as JSON types and as set-up lines; `setup` reads both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.tigris.words import COLOURS, POINTS
 
 
 def to_json(s: Position) -> dict[str, Any]:
-    """Everything, as JSON types."""
+    """The whole state, as JSON types."""
     ids, fight = s.board.ids, s.fight
     return {
         "seats": list(s.seats),

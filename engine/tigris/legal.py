@@ -1,5 +1,4 @@
-"""All legal actions, from masks. Actions are made once and shared: there are only so many on a
-board."""
+"""All legal actions, from masks. Action objects are created once per board and shared."""
 
 from __future__ import annotations
 
@@ -20,18 +19,18 @@ from engine.tigris.words import BLUE, COLOURS, HAND, RED
 
 _TRUTH = bytes.maketrans(b"01", b"\x00\x01")
 Row = tuple[Action, ...]
-"""One action a cell; where no square is, one that nobody picks."""
+"""One action per cell; cells that are not on the board have an action that is never picked."""
 
 
 def _pick(mask: int, board: Board) -> bytes:
-    """Selectors for `compress`, one a cell; all of it happens in C."""
+    """Selectors for `compress`, one per cell, built without a loop in Python."""
     return bin(mask | board.beyond)[:2:-1].encode().translate(_TRUTH)
 
 
 @lru_cache(maxsize=1024)
 def _chooser(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
-    """What picks a mask's actions out of a row. For masks that many moments have in common: tiles
-    go to ever other squares."""
+    """A function that picks a mask's actions out of a row; cached for masks that recur from one
+    position to the next."""
     chosen = tuple(compress(range(len(board.ids)), _pick(mask, board)))
     if len(chosen) < 2:
         return lambda row: [row[cell] for cell in chosen]
@@ -39,7 +38,7 @@ def _chooser(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
 
 
 class Doings:
-    """Whatever a seat could do on a board, made once and shared; colours by their numbers."""
+    """Everything that a seat could do on a board, created once and shared; colours are numbers."""
 
     def __init__(self, board: Board, seat: str) -> None:
         self.board, self.seat = board, seat
@@ -55,7 +54,7 @@ class Doings:
         self._moves: dict[tuple[int, int], tuple[Action, Row]] = {}
 
     def moves(self, colour: int, cell: int) -> tuple[Action, Row]:
-        """A leader taken off a square, and its moves from there."""
+        """The action that takes a leader off a square, and its moves from there."""
         found = self._moves.get((colour, cell))
         if found is None:
             seat, name, origin = self.seat, COLOURS[colour], self.board.ids[cell]
@@ -115,7 +114,7 @@ def _action(s: Position) -> list[Action]:
 
 
 def _joins(kingdoms: list[Kingdom]) -> tuple[int, int]:
-    """The squares that touch two or more, and three or more kingdoms."""
+    """The squares that are next to at least two, and at least three, kingdoms."""
     one = two = three = 0
     for _, _, near in kingdoms:
         three |= two & near

@@ -1,5 +1,5 @@
-"""What can be going on inside an action: a conflict, treasures to choose from; and how a step is
-told."""
+"""What can be going on inside an action (a conflict, a choice of treasures), and the sentences of
+steps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ TEMPLES, SUPPORTERS = "temples", "supporters"  # the two kinds of conflict
 
 
 class Fight:
-    """A conflict in which sides add tiles: leader numbers, and what the attacker added (-1: not
-    yet)."""
+    """A conflict in which both sides add tiles: the numbers of the two leaders, and what the
+    attacker has added (-1: nothing yet)."""
 
     __slots__ = ("added", "attacker", "colour", "defender", "kind")
 
@@ -31,12 +31,12 @@ class Fight:
 
     @property
     def adder(self) -> int:
-        """The number of the leader whose side adds now."""
+        """The number of the leader whose side adds next."""
         return self.attacker if self.added < 0 else self.defender
 
 
 def war_colours(pieces: Pieces) -> list[int]:
-    """The colours with two leaders in the kingdom of the union tile (T44)."""
+    """The colours that have two leaders in the kingdom of the union tile (T44)."""
     if pieces.union < 0:
         return []
     joined = pieces.region(pieces.union)
@@ -48,8 +48,8 @@ def war_colours(pieces: Pieces) -> list[int]:
 
 
 def war_fight(pieces: Pieces, colour: int, active: int, players: int) -> Fight:
-    """The active player attacks where involved, else the next involved clockwise; the next one
-    defends (T45)."""
+    """The conflict in a colour: the active player attacks if involved, otherwise the next involved
+    player clockwise; the one after that defends (T45)."""
     joined = pieces.region(pieces.union)
     sides = [
         n
@@ -61,21 +61,21 @@ def war_fight(pieces: Pieces, colour: int, active: int, players: int) -> Fight:
 
 
 def side_of(pieces: Pieces, leader: int) -> int:
-    """A leader's former kingdom: what hangs together with it without the union tile (T46)."""
+    """A leader's former kingdom: what is connected to it without the union tile (T46). A mask."""
     return pieces.board.flood(1 << pieces.leaders[leader], pieces.occupied & ~(1 << pieces.union))
 
 
 def side_strength(pieces: Pieces, fight: Fight, leader: int) -> int:
-    """What a side has on the board: temples touching its leader (T38), or supporters in its former
-    kingdom (T46)."""
+    """The strength of a side on the board: temples next to its leader (T38), or supporters in its
+    former kingdom (T46)."""
     if fight.kind == TEMPLES:
         return (pieces.board.near[pieces.leaders[leader]] & pieces.tiles[RED]).bit_count()
     return (side_of(pieces, leader) & pieces.tiles[fight.colour]).bit_count()
 
 
 def supporters_lost(pieces: Pieces, fight: Fight, loser: int) -> int:
-    """The tiles that leave the board with the loser's leader (T48), in red wars without those that
-    T49 spares."""
+    """The tiles that leave the board with the losing leader (T48), without those that T49 spares in
+    a red war. A mask."""
     lost = side_of(pieces, loser) & pieces.tiles[fight.colour]
     if fight.colour == RED:
         others = 0
@@ -88,7 +88,8 @@ def supporters_lost(pieces: Pieces, fight: Fight, loser: int) -> int:
 
 def treasure_choice(pieces: Pieces, active: int, players: int) -> tuple[int, int, int]:
     """The first trader, clockwise from the active seat, who takes treasures and has a choice:
-    (seat, treasures of the kingdom, those of which one stays). (-1, 0, 0): none has."""
+    (seat, mask of the kingdom's treasures, mask of those of which one stays). (-1, 0, 0): there is
+    none."""
     for owner, treasures, may_stay in treasure_claims(pieces, active, players):
         if may_stay & (may_stay - 1):
             return owner, treasures, may_stay
@@ -96,7 +97,7 @@ def treasure_choice(pieces: Pieces, active: int, players: int) -> tuple[int, int
 
 
 def treasure_claims(pieces: Pieces, active: int, players: int) -> list[tuple[int, int, int]]:
-    """Kingdoms with a trader and more than one treasure (T59), as in `treasure_choice`."""
+    """The kingdoms with a trader and more than one treasure (T59), each as in `treasure_choice`."""
     lying, corner = pieces.treasures, pieces.board.corner
     out = []
     for mask, leaders, _ in pieces.kingdoms() if lying & (lying - 1) else ():

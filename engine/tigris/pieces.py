@@ -1,4 +1,4 @@
-"""What lies on the board, as a value, and the kingdoms it makes."""
+"""What lies on the board, as an immutable value, and the kingdoms that it forms."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["BLACK", "BLUE", "GREEN", "RED", "Kingdom", "Pieces"]
 
 
 class Kingdom(NamedTuple):
-    """A region with leaders: its squares, the numbers of its leaders from the least up, the squares
-    that touch it."""
+    """A region with leaders: its squares, the numbers of its leaders in ascending order, and the
+    squares next to it."""
 
     mask: int
     leaders: tuple[int, ...]
@@ -23,10 +23,10 @@ class Kingdom(NamedTuple):
 
 
 class Pieces:
-    """Immutable. `tiles`: a mask a colour (face-up tiles); `leaders`: a cell a leader or -1, number
-    = seat * 4 + colour; `monuments`: upper left cell a monument or -1; `union`: the cell of the
-    tile it lies on or -1; `occupied`: what hangs together, tiles and leaders, not catastrophes (T6,
-    T8)."""
+    """Immutable. `tiles`: a mask per colour (face-up tiles). `leaders`: the cell of each leader or
+    -1; a leader's number is seat * 4 + colour. `monuments`: the upper left cell of each monument or
+    -1. `union`: the cell of the tile it lies on or -1. `occupied`: the squares that form regions:
+    tiles and leaders, not catastrophes (T6, T8)."""
 
     __slots__ = (
         "_kingdoms",
@@ -55,7 +55,7 @@ class Pieces:
         monuments: tuple[int, ...],
         occupied: int | None = None,
     ) -> None:
-        """occupied: where it is known; else it is found out."""
+        """occupied: passed if known; otherwise it is worked out."""
         self.board, self.tiles, self.flipped, self.catastrophes = (
             board,
             tiles,
@@ -87,7 +87,7 @@ class Pieces:
         union: int | None = None,
         monuments: tuple[int, ...] | None = None,
     ) -> Pieces:
-        """The same but for these; leaders move by `stand`."""
+        """A copy with these values changed; `stand` moves leaders."""
         lie_otherwise = tiles is not None or flipped is not None
         new = Pieces(
             self.board,
@@ -105,7 +105,7 @@ class Pieces:
         return new
 
     def add(self, colour: int, cell: int) -> Pieces:
-        """With a tile on a free square."""
+        """A copy with a tile on a free square."""
         bit, tiles = 1 << cell, list(self.tiles)
         tiles[colour] |= bit
         new = Pieces(
@@ -123,11 +123,11 @@ class Pieces:
         return new
 
     def without(self, mask: int) -> Pieces:
-        """Without the face-up tiles on `mask`."""
+        """A copy without the face-up tiles on `mask`."""
         return self.change(tiles=tuple([t & ~mask for t in self.tiles]))
 
     def stand(self, leader: int, cell: int) -> Pieces:
-        """With this leader on `cell`, a free square; -1: with its owner."""
+        """A copy with this leader on `cell`, a free square; -1: with its owner."""
         leaders, origin = list(self.leaders), self.leaders[leader]
         leaders[leader] = cell
         kingdoms, occupied = self.kingdoms_without(leader), self.occupied
@@ -153,7 +153,7 @@ class Pieces:
     def _joined(
         self, kingdoms: list[Kingdom], bit: int, occupied: int, leader: int = -1
     ) -> list[Kingdom]:
-        """What kingdoms become when a tile, or this leader, has come to a free square."""
+        """The kingdoms after a tile, or this leader, has come to a free square."""
         out, region, members = list[Kingdom](), bit, [leader] if leader >= 0 else []
         for kingdom in kingdoms:
             if kingdom.near & bit:
@@ -187,18 +187,18 @@ class Pieces:
         return self.leaders.index(cell) if cell in self.leaders else -1
 
     def region(self, cell: int) -> int:
-        """The occupied spaces connected with a space, as a bit mask."""
+        """The occupied squares connected with a cell, as a mask."""
         return self.board.flood(1 << cell, self.occupied)
 
     def kingdoms(self) -> list[Kingdom]:
-        """Every region with a leader in it (T7), the one with the first leader first; not to be
-        changed."""
+        """Every region with a leader in it (T7), ordered by its lowest leader number. Do not change
+        the list."""
         if self._kingdoms is None:
             self._kingdoms = self._kingdoms_of(range(len(self.leaders)), self.occupied)
         return self._kingdoms
 
     def _kingdoms_of(self, leaders: Iterable[int], occupied: int) -> list[Kingdom]:
-        """The kingdoms of some leaders, in the order of their numbers, among what is occupied."""
+        """The kingdoms of these leaders among the occupied squares, in the order of the leaders."""
         board, found = self.board, list[tuple[int, list[int]]]()
         for n in leaders:
             cell = self.leaders[n]
@@ -213,7 +213,7 @@ class Pieces:
         return [Kingdom(mask, tuple(members), board.around(mask)) for mask, members in found]
 
     def kingdoms_without(self, leader: int) -> list[Kingdom]:
-        """The kingdoms with one leader lifted off the board (T15); not to be changed."""
+        """The kingdoms with one leader taken off the board (T15). Do not change the list."""
         if self.leaders[leader] < 0:
             return self.kingdoms()
         found = self._without.get(leader)
@@ -235,18 +235,18 @@ class Pieces:
         return out
 
     def kingdom_at(self, cell: int) -> Kingdom | None:
-        """The kingdom a space belongs to; None where there is none."""
+        """The kingdom that a cell belongs to; None if it belongs to none."""
         for kingdom in self.kingdoms():
             if kingdom.mask >> cell & 1:
                 return kingdom
         return None
 
     def touching(self, mask: int, kingdoms: list[Kingdom] | None = None) -> list[Kingdom]:
-        """The kingdoms that touch one of these squares."""
+        """The kingdoms that are next to one of these squares."""
         return [k for k in (self.kingdoms() if kingdoms is None else kingdoms) if k.near & mask]
 
     def orphans(self, temples_before: int) -> list[int]:
-        """Leaders that touched a temple before and touch none now (T16)."""
+        """The leaders that were next to a temple before and no longer are (T16)."""
         near, temples = self.board.near, self.tiles[RED]
         return [
             n
@@ -255,7 +255,7 @@ class Pieces:
         ]
 
     def full_squares(self, cell: int) -> list[int]:
-        """Upper left cells of the 2x2 squares of one colour that `cell` lies in."""
+        """The upper left cells of the 2x2 squares of one colour that contain `cell`."""
         board, colour = self.board, self.tile_at(cell)
         if colour < 0:
             return []
@@ -263,7 +263,7 @@ class Pieces:
         return [s for s in board.squares_of[cell] if board.squares[s] & same == board.squares[s]]
 
     def contents(self, cell: int, seats: tuple[str, ...]) -> Contents:
-        """The kinds that lie on a space, bottom first."""
+        """The kinds that lie on a cell, bottom first."""
         out = []
         bit = 1 << cell
         for c, t in enumerate(self.tiles):
@@ -285,13 +285,13 @@ class Pieces:
         return tuple(out)
 
     def layout(self, seats: tuple[str, ...]) -> Layout:
-        """What lies where."""
+        """What lies where, as site -> kinds."""
         if self._layout is None:
             at: dict[int, Contents] = {}
             for kind, mask in zip(
                 (*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)
             ):
-                alone = (kind,)  # one for all squares: a game keeps all its states
+                alone = (kind,)  # one tuple for all squares, since a game keeps all its states
                 for cell in cells_of(mask):
                     at[cell] = alone
             for n, cell in enumerate(self.leaders):
@@ -309,7 +309,8 @@ class Pieces:
         return dict(self._layout)
 
     def differs(self, other: Pieces) -> int:
-        """The squares on which something else lies; a monument counts on its upper left square."""
+        """A mask of the squares whose contents differ; a monument counts on its upper left
+        square."""
         out = (
             (self.flipped ^ other.flipped)
             | (self.catastrophes ^ other.catastrophes)

@@ -1,4 +1,4 @@
-"""What the rules know of a game of Tigris & Euphrates at one moment, and plain questions about
+"""What the rules know about a game of Tigris & Euphrates at one moment, and simple questions about
 it."""
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from engine.tigris.words import ACTIONS, POINTS
 
 
 class Position(State):
-    """See `engine.game.State`. Numbers stand for seats (order of play), colours (COLOURS) and cells
-    (`Board`).
+    """See `engine.game.State`. Numbers stand for seats (in order of play), colours (COLOURS) and
+    cells (`Board`).
 
-    phase: action, commit, war, build, treasure, draw (forced: the bag's tiles are known), over.
-    `known`, `unknown`: a hand is known tiles (four counts) and a number of others; `open` hands
-    draw by `bag: draw`. `bag_known`: the bag's four counts in a game whose draws are known.
-    `draws`: (seat, number) that wait; with `bag_known` None they may be told or left unknown.
-    `spent`: tiles a colour that are out of the game or face-down; `lost`: such tiles of unknown
-    colour. `laid`: the cell of the tile of this action. `over`: the rule that ended the game.
+    phase: action, commit, war, build, treasure, draw (has to happen next: the bag's tiles are
+    known), over. `known`, `unknown`: a hand is its known tiles (four counts) and a number of
+    others; the draws of `open` hands are stated by `bag: draw`. `bag_known`: the bag's four counts
+    in a game whose draws are known. `draws`: pending (seat, number); if `bag_known` is None they
+    may be stated or left unknown. `spent`: per colour, tiles that are out of the game or face-down;
+    `lost`: such tiles of unknown colour. `laid`: the cell of the tile laid in this action. `over`:
+    the rule that ended the game.
     """
 
     game = "tigris"
@@ -49,10 +50,10 @@ class Position(State):
         self._events: list[tuple[str, dict[str, Any], bool, Pieces]] = []
         self._key: bytes | None = None
 
-    # A value, and the next one from it
+    # Making the next state
 
     def copy(self) -> Self:
-        """A state to be changed before anybody else sees it; its events begin anew."""
+        """A copy that may be changed until it is handed out; its events are empty."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._before, new._events, new._key = self.pieces, [], None
@@ -61,7 +62,7 @@ class Position(State):
     def tell(
         self, template: str, pieces: Pieces | None = None, by_hand: bool = False, **args: Any
     ) -> None:
-        """One more step: what happened, and how the board looks after it."""
+        """Adds a step: what happened, and how the board looks after it."""
         if pieces is not None:
             self.pieces = pieces
         self._events.append((template, args, by_hand, self.pieces))
@@ -81,7 +82,7 @@ class Position(State):
             before = after
         return tuple(out)
 
-    # Who
+    # Whose turn it is
 
     @property
     def turn(self) -> str | None:
@@ -100,7 +101,7 @@ class Position(State):
 
     @property
     def conflict(self) -> Fight:
-        """The conflict to which tiles are being added. Raises ValueError when there is none."""
+        """The conflict to which tiles are being added. Raises ValueError if there is none."""
         if self.fight is None:
             raise ValueError("no conflict is going on")
         return self.fight
@@ -117,16 +118,16 @@ class Position(State):
     # Hands and the bag
 
     def hand(self, seat: int) -> int:
-        """Tiles in a hand, those it is just drawing not counted."""
+        """Tiles in a hand, without those still to be drawn."""
         return sum(self.known[seat]) + self.unknown[seat]
 
     def drawing(self, seat: int) -> int:
-        """How many tiles a seat has to draw."""
+        """How many tiles a seat still has to draw."""
         return sum([n for s, n in self.draws if s == seat]) if self.draws else 0
 
     def may_draw(self, seat: int) -> tuple[int, ...]:
-        """How many tiles a draw may tell: those of a swap and of the turn's end one after another,
-        or all at once."""
+        """How many tiles one draw may state: those of a swap and of the end of the turn one after
+        the other, or all at once."""
         own = [n for s, n in self.draws if s == seat]
         return (
             tuple(dict.fromkeys((own[0], sum(own)) if self.phase != "draw" else own[:1]))
@@ -153,7 +154,7 @@ class Position(State):
         known, hidden = self.known[seat], self.unknown[seat] > 0
         return [c for c in range(4) if known[c] or hidden and self.unseen(c)]
 
-    # What is to be seen
+    # What everybody can see
 
     def layout(self) -> Layout:
         return self.pieces.layout(self.seats)

@@ -15,8 +15,8 @@ REASONS = {
 
 
 def point_scorer(kingdom: Kingdom, colour: int) -> int:
-    """The number of the leader whose owner gets a tile's point (T20), the king's in place of a
-    missing one (T21); -1: none."""
+    """The number of the leader whose owner gets a tile's point (T20); the king replaces a missing
+    leader (T21). -1: none."""
     for wanted in (colour, BLACK):
         for n in kingdom.leaders:
             if n % 4 == wanted:
@@ -25,7 +25,7 @@ def point_scorer(kingdom: Kingdom, colour: int) -> int:
 
 
 def monument_points(s: Position, seat: int) -> list[tuple[int, int]]:
-    """(colour, monument) of every point a seat gets at the end of its turn (T57)."""
+    """(colour, monument) for every point that a seat gets at the end of its turn (T57)."""
     out = []
     for number, cell in enumerate(s.pieces.monuments):
         if cell < 0:
@@ -40,8 +40,8 @@ def monument_points(s: Position, seat: int) -> list[tuple[int, int]]:
 
 
 def spread_jokers(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
-    """Points a colour, weakest first, each joker put where it helps most: on the weakest (T62,
-    T65)."""
+    """Points per colour, weakest first, with each joker added to the weakest, where it helps most
+    (T62, T65)."""
     out = sorted(points)
     for _ in range(jokers):
         out[0] += 1
@@ -50,15 +50,15 @@ def spread_jokers(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
 
 
 def seat_results(s: Position) -> list[tuple[int, ...]]:
-    """Each seat's result: its colours' points from the least up, treasures spread where they help
-    most."""
+    """Each seat's result: the points of its colours in ascending order, with treasures added where
+    they help most."""
     return [
         spread_jokers(s.points[i * 5 : i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))
     ]
 
 
 def game_outcome(s: Position) -> Outcome | None:
-    """Who won and why the game ended; None while it lasts."""
+    """Who won and why the game ended; None while it is still going on."""
     if not s.over:
         return None
     all_results = seat_results(s)

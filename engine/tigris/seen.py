@@ -1,4 +1,4 @@
-"""What the board shows, as masks that compare quickly with what a state says lies there."""
+"""What the board shows, as masks that are quick to compare with a state."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from engine.tigris.words import COLOUR_OF, COLOURS
 
 
 class Seen:
-    """The state's board with the sites of a difference replaced by what was seen. A leader or
-    monument may be seen twice: `leaders` and `monuments` are masks. `hidden`: squares whose tile
-    cannot be seen. The union tile is not compared: tables forget to put it and to take it off, and
-    it decides nothing."""
+    """The state's board with the sites of a difference replaced by what was seen. `leaders` and
+    `monuments` are masks, since one may be seen twice. `hidden`: squares whose tile cannot be seen.
+    The union tile is not compared: people forget to put it down and to remove it, and it decides
+    nothing."""
 
     __slots__ = (
         "catastrophes",
@@ -69,7 +69,7 @@ class Seen:
                 self.strange |= bit
 
     def differs(self, p: Pieces) -> int:
-        """The squares on which these pieces are not what is seen."""
+        """A mask of the squares where these pieces are not what is seen."""
         return self._squares(p) | self._leaders(p)
 
     def _squares(self, p: Pieces) -> int:
@@ -94,12 +94,12 @@ class Seen:
         return out
 
     def far(self, p: Pieces) -> int:
-        """On how many squares; leaders count twice, for they tell how a conflict ended while tiles
-        are still being cleared."""
+        """The number of squares that differ; leaders count twice, since they show how a conflict
+        ended while tiles are still being cleared away."""
         return self.differs(p).bit_count() + self._leaders(p).bit_count()
 
     def new_leaders(self, p: Pieces) -> list[tuple[int, int]]:
-        """(leader, cell) of those seen where they did not stand."""
+        """(leader, cell) for those seen where they did not stand."""
         return [
             (n, c)
             for n, mask in enumerate(self.leaders)
@@ -108,5 +108,5 @@ class Seen:
         ]
 
     def gone_leaders(self, p: Pieces) -> list[int]:
-        """Leaders that are seen nowhere and stood somewhere."""
+        """The leaders that stood on the board and are no longer seen."""
         return [n for n, c in enumerate(p.leaders) if c >= 0 and not self.leaders[n]]

@@ -1,4 +1,4 @@
-"""Beginnings: set-up lines, a new game, a state from JSON."""
+"""How games begin: set-up lines, a new game, a state from JSON."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def board_of(plan: Plan) -> Board:
 
 
 def check_seats(seats: Sequence[str]) -> None:
-    """Raises BadText for an unknown dynasty, one twice, or a number of players the game is not
-    for."""
+    """Raises BadText for an unknown dynasty, for one that appears twice, and for a number of
+    players that the game is not for."""
     for i, s in enumerate(seats):
         if s not in SEATS:
             raise BadText(f"seats: no dynasty called {s!r} (there are: {', '.join(SEATS)})")
         if s in seats[:i]:
-            raise BadText(f"seats: {s} sits twice")
+            raise BadText(f"seats: {s} appears twice")
     if not 2 <= len(seats) <= 4:
         raise BadText(f"seats: 2 to 4 players, not {len(seats)}")
 
@@ -45,7 +45,7 @@ def printed_temples(board: Board) -> dict[str, tuple[str, ...]]:
 
 
 def pieces_of(board: Board, seats: Sequence[str], layout: Mapping[str, Iterable[str]]) -> Pieces:
-    """Raises BadText for what cannot lie there."""
+    """The layout as pieces. Raises BadText for what cannot lie there."""
     masks = dict.fromkeys((*TILES, "flipped", "catastrophe", "treasure"), 0)
     leaders, monuments, union = [-1] * (4 * len(seats)), [-1] * len(board.monuments), -1
     for site, contents in layout.items():
@@ -90,6 +90,7 @@ def pieces_of(board: Board, seats: Sequence[str], layout: Mapping[str, Iterable[
 
 
 def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name: str) -> None:
+    """Puts the leader `name` ("bull:black") on a cell. Raises BadText."""
     seat, _, colour = name.partition(":")
     if seat not in SEATS or colour not in COLOURS:
         raise BadText(f"{site}: no piece of kind 'leader:{name}'")
@@ -97,12 +98,13 @@ def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name:
         raise BadText(f"{site}: {seat} does not play in this game")
     n = seats.index(seat) * 4 + COLOURS.index(colour)
     if leaders[n] >= 0:
-        raise BadText(f"{site}: leader:{name} stands on the board twice")
+        raise BadText(f"{site}: leader:{name} is on the board twice")
     leaders[n] = cell
 
 
 def _monument(board: Board, monuments: list[int], site: str, cell: int, name: str) -> int:
-    """The four cells it covers."""
+    """Puts a monument on a cell and returns the mask of the four cells it covers. Raises
+    BadText."""
     number = next(
         (
             i
@@ -116,7 +118,7 @@ def _monument(board: Board, monuments: list[int], site: str, cell: int, name: st
     if cell not in board.squares:
         raise BadText(f"{site}: a monument has no room there")
     if monuments[number] >= 0:
-        raise BadText(f"{site}: monument:{name} stands on the board twice")
+        raise BadText(f"{site}: monument:{name} is on the board twice")
     monuments[number] = cell
     return board.squares[cell]
 
@@ -134,7 +136,7 @@ class Lines:
         self.catastrophes = [2] * len(seats)
 
     def read(self, statement: Statement) -> None:
-        """Raises BadText."""
+        """Reads one line. Raises BadText."""
         word, *rest = statement.words
         reader = self._words.get(word)
         if reader is None:
@@ -265,7 +267,7 @@ class Lines:
         return self._seat(rest[0]), _number(rest[1])
 
     def state(self) -> TigrisState:
-        """Raises BadText where the lines do not fit together."""
+        """The state. Raises BadText if the lines do not fit together."""
         s = TigrisState(self.board, self.seats, pieces_of(self.board, self.seats, self.layout))
         for seat in range(len(self.seats)):
             tiles = self.hands.get(seat)
@@ -293,8 +295,8 @@ class Lines:
 
 
 def _count_bag(s: TigrisState, said: int | None, spent_said: bool) -> None:
-    """The bag holds what is nowhere else, unless its number was said: then the rest has left the
-    game."""
+    """The bag holds what is nowhere else, unless the lines gave its number; then the rest has left
+    the game."""
     p = s.pieces
     elsewhere = sum(t.bit_count() for t in p.tiles) + sum(s.hand(i) for i in range(len(s.seats)))
     total = sum(s.board.totals)
@@ -311,7 +313,7 @@ def _count_bag(s: TigrisState, said: int | None, spent_said: bool) -> None:
 
 
 def _begin(s: TigrisState, phase: str | None) -> TigrisState:
-    """The phase that was said, or the one that what lies on the board calls for."""
+    """Enters the given phase, or the one that the board calls for."""
     if phase is None:
         if war_colours(s.pieces):
             s.laid = s.pieces.union
@@ -357,7 +359,8 @@ def set_up(plan: Plan, seats: Sequence[str], statements: Sequence[Statement]) ->
 
 
 def new_state(plan: Plan, seats: Sequence[str]) -> TigrisState:
-    """All hands empty and the bag full: every seat draws its first six (T4)."""
+    """The state with all hands empty and the bag full: every seat draws its first six tiles
+    (T4)."""
     check_seats(seats)
     board = board_of(plan)
     s = TigrisState(board, seats, pieces_of(board, seats, printed_temples(board)))
@@ -370,13 +373,13 @@ def new_state(plan: Plan, seats: Sequence[str]) -> TigrisState:
 
 
 def load_state(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
-    """The state of `to_json`. Raises BadText."""
+    """The state that `to_json` wrote. Raises BadText."""
     try:
         return _load(plan, data)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
         if isinstance(e, BadText):
             raise
-        raise BadText(f"no state of this game: {type(e).__name__} {e}") from None
+        raise BadText(f"not a state of this game: {type(e).__name__} {e}") from None
 
 
 def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
@@ -423,7 +426,7 @@ def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
 def _number(word: str) -> int:
     n = whole_number(word)
     if n is None:
-        raise BadText(f"{word!r} is no number")
+        raise BadText(f"{word!r} is not a number")
     return n
 
 

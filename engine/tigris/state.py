@@ -1,5 +1,5 @@
-"""The state of a game of Tigris & Euphrates that other rooms meet: a position, and what the rules
-say of it."""
+"""The state of a game of Tigris & Euphrates that other rooms use: a position together with its
+rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TigrisState(Position):
         return act.parse_action(text, self.board, self._stands)
 
     def _stands(self, seat: str, colour: str) -> str | None:
-        """Where a leader stands, as a site id; None: with its owner."""
+        """Where a leader stands, as a site id; None if its owner has it."""
         if seat not in self.seats:
             return None
         cell = self.pieces.leaders[self.seats.index(seat) * 4 + COLOURS.index(colour)]
@@ -56,7 +56,8 @@ class TigrisState(Position):
         return chance.skip_draws(self)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
-        """Those before the one who acts have passed, nobody's turn left out twice (T10, T36)."""
+        """The passes of everybody before the seat that acts; nobody is passed over twice (T10,
+        T36)."""
         run: tuple[Action, ...] = ()
         state = self.skip_chance()
         while action.seat in self.seats and state.phase == "action" and state.turn != action.seat:
@@ -72,7 +73,7 @@ class TigrisState(Position):
         )
 
     def standing(self) -> dict[str, int]:
-        """The weakest colour's points, treasures put where they help most (T62, T65)"""
+        """The weakest colour's points, with treasures added where they help most (T62, T65)."""
         return {seat: result[0] for seat, result in zip(self.seats, scoring.seat_results(self))}
 
     def outcome(self) -> Outcome | None:
@@ -85,8 +86,8 @@ class TigrisState(Position):
         return view.decision_needed(self)
 
     def todo(self) -> list[Todo]:
-        """The steps of the last action, and what waits; a square that may be built on is no duty
-        and is left out."""
+        """The steps of the last action, and what is pending; an offer to build a monument is left
+        out, since nobody has to."""
         return (
             super().todo()
             if self.phase != "build"

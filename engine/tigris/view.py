@@ -1,4 +1,5 @@
-"""What a page shows beyond the board, what somebody can say, and the expectations of scripts."""
+"""What a page shows beyond the board, the decisions that are pending, and the expectations of
+scripts."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ Asked = tuple[Text, list[Choice], list[str]]  # the question, its answers, the s
 
 
 def decision_needed(s: Position) -> Decision | None:
-    """All of it shows on the board sooner or later, so nobody has to be asked."""
+    """The decision that is pending. The board will show all of them sooner or later, so nobody has
+    to be asked."""
     if s.phase not in _DECISIONS:
         return None
     text, choices, sites = _DECISIONS[s.phase](s)
@@ -238,8 +240,8 @@ def _highlight(s: Position) -> dict[str, Text]:
 
 
 def check_expectation(s: Position, words: Sequence[str]) -> tuple[bool, str] | None:
-    """`bag 14` and `hand bull 5`. While a draw waits that nobody told, the numbers before and after
-    it are both right."""
+    """`bag 14` and `hand bull 5`. While a draw is pending that nobody has stated, the numbers
+    before and after it both hold."""
     head, *rest = words
     if head == "bag" and len(rest) == 1:
         return _either(rest[0], s.bag, s.bag - sum(n for _, n in s.draws))

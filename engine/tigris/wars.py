@@ -1,4 +1,4 @@
-"""The conflicts of a whole game, the greatest first: for the evening's end."""
+"""The conflicts of a whole game, the biggest first, for the summary of the evening."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SHOWN = 5
 def greatest_wars(
     start: Position, played: Sequence[tuple[Action, Position]]
 ) -> list[dict[str, Any]]:
-    """One table (as in `view`), the conflicts with most tiles on both sides together first; none:
-    []."""
+    """One table (as in `view`) with the conflicts that had most tiles on both sides together; [] if
+    there were none."""
     rows: list[list[Any]] = []
     before = start
     for n, (action, after) in enumerate(played, 1):

@@ -36,12 +36,12 @@ _KINDS = {
 
 
 def seat_name(seat: str) -> Text:
-    """A seat's name, to be translated."""
+    """A seat's name, for translation."""
     return _SEATS.get(seat) or say(seat)
 
 
 def colour_name(colour: str) -> Text:
-    """A colour's name, to be translated."""
+    """A colour's name, for translation."""
     return _COLOURS.get(colour) or say(colour)
 
 
@@ -51,7 +51,7 @@ def leader_kind(seat: str, colour: str) -> str:
 
 
 def kind_name(kind: str) -> Text:
-    """What people call a kind: "the green leader of Lion"."""
+    """What people call a kind, such as "the green leader of Lion"."""
     if kind in _KINDS:
         return _KINDS[kind]
     head, _, rest = kind.partition(":")

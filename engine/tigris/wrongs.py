@@ -1,5 +1,5 @@
-"""Doings that no action can express: pieces taken away, exchanged or put back, each with the rule
-that forbids it."""
+"""Changes that no action can express, each with the rule that forbids it: pieces taken away,
+exchanged or put back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _tiles(s: Position, seen: Seen) -> list[Wrong]:
 
 
 def _treasures(s: Position, seen: Seen) -> list[Wrong]:
-    """Treasures that nobody may take now, or the wrong ones."""
+    """Treasures taken that nobody may take now, or the wrong ones."""
     p, out = s.pieces, []
     back = seen.treasures & ~p.treasures
     for cell in cells_of(p.treasures & ~seen.treasures):

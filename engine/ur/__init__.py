@@ -1,4 +1,5 @@
-"""Ur: 36 tiles in a square, stones, ziggurats, and a hand tile that says what one may do."""
+"""Ur: 36 tiles in a square, stones, ziggurats, and a hand tile that determines what a seat may
+do."""
 
 from __future__ import annotations
 

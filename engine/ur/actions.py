@@ -1,4 +1,4 @@
-"""What can be done, and how it is written."""
+"""The actions, and how they are written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.notation import Notation, Part, Syntax, UsageError, one_word, severa
 from engine.ur.board import Board, is_tile
 from engine.ur.words import DOMAINS, SEATS
 
-BOX = "box"  # who lays the tiles at the beginning
+BOX = "box"  # who "acts" when the tiles are laid at the beginning
 SPARE = "spare"
 
 Stones = tuple[tuple[str, int], ...]
@@ -20,16 +20,16 @@ _PLUS = re.compile(r"^([A-Za-z]+\d*)\+([0-9]{1,4})$")
 _MOVE = re.compile(r"^([A-Za-z]+\d*)>([A-Za-z]+\d*):([0-9]{1,4})$")
 
 
-# Equal doings are equal actions
+# Two ways to write the same action give equal objects
 
 
 def site_order(site: str, board: Board) -> tuple[int, str]:
-    """Sorting key of sites: the order of the plan, then the name."""
+    """Sorting key for sites: the order of the plan, then the name."""
     return board.index.get(site, len(board.sites)), site
 
 
 def canonical_stones(pairs: Sequence[tuple[str, int]], board: Board) -> Stones:
-    """Canonical: a site once, in the square's order, none without a stone."""
+    """Canonical form: each site once, in the square's order, none without a stone."""
     total: dict[str, int] = {}
     for site, n in pairs:
         total[site] = total.get(site, 0) + n
@@ -39,7 +39,7 @@ def canonical_stones(pairs: Sequence[tuple[str, int]], board: Board) -> Stones:
 
 
 def canonical_moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Moves:
-    """Politics' moves (from, to, stones) summed per pair and sorted."""
+    """The moves of politics (from, to, stones), summed per pair and sorted."""
     total: dict[tuple[str, str], int] = {}
     for a, b, n in triples:
         total[a, b] = total.get((a, b), 0) + n
@@ -50,11 +50,11 @@ def canonical_moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Mo
     )
 
 
-# Words to values; each raises UsageError
+# Turning words into values; each raises UsageError
 
 
 def known_site(word: str, board: Board) -> str:
-    """A place's id as written; raises BadText for what is none."""
+    """A site's id from the word for it. Raises BadText if there is none."""
     if word not in board.plan.sites:
         raise UsageError(f"no site called {word}")
     return word
@@ -97,7 +97,7 @@ def _attack(words: list[str], board: Board) -> tuple[str, str, int]:
 
 
 def _laid(words: list[str], board: Board) -> tuple[str, str]:
-    """A place and a tile"""
+    """A place and a tile."""
     place, tile = words.pop(0), words.pop(0).removeprefix("tile:")
     if not is_tile(tile):
         raise UsageError(LAY)
@@ -105,7 +105,7 @@ def _laid(words: list[str], board: Board) -> tuple[str, str]:
 
 
 def _swapped(words: list[str], board: Board) -> tuple[str, str, str]:
-    """A place, what the hand tile then shows, and what its back shows where that is said"""
+    """A place, what the hand tile then shows, and what its back shows if that is stated."""
     place, *faces = words
     words.clear()
     if place == SPARE and not faces or place == board.spare and len(faces) <= 1:
@@ -152,14 +152,14 @@ class Put(Action, frozen=True):
 
 
 class Pass(Action, frozen=True):
-    """No swap in the set-up (U8); in a turn: done, where no swap is possible (U23)."""
+    """No swap in the set-up (U8); in a turn: the seat is done, if no swap is possible (U23)."""
 
     syntax = Syntax("pass", usage=NONE)
 
 
 class Swap(Action, frozen=True):
-    """`face`: what the hand tile laid down shows; "" for the spare. `back`: its other domain, said
-    only of an unknown hand."""
+    """`face`: what the hand tile shows once laid down; "" for the spare. `back`: its other domain,
+    stated only if the hand is unknown."""
 
     site: str
     face: str = ""
@@ -177,7 +177,7 @@ class Swap(Action, frozen=True):
 
 
 class Agriculture(Action, frozen=True):
-    """The domain agriculture: stones laid; without any, stones are only taken off."""
+    """The domain agriculture: stones are laid; without any, stones are only removed."""
 
     stones: Stones = ()
 
@@ -185,7 +185,7 @@ class Agriculture(Action, frozen=True):
 
 
 class Trade(Action, frozen=True):
-    """The domain trade: stones laid on a tile."""
+    """The domain trade: stones are laid on a tile."""
 
     stones: Stones = ()
 
@@ -193,8 +193,8 @@ class Trade(Action, frozen=True):
 
 
 class Culture(Action, frozen=True):
-    """`stones`: where the stones of owners short of them go, all of them named; () lays them in the
-    square's order."""
+    """`stones`: where the stones of owners who are short of them go, all of them named; () lays
+    them in the square's order."""
 
     stones: Stones = ()
 
@@ -202,7 +202,7 @@ class Culture(Action, frozen=True):
 
 
 class Politics(Action, frozen=True):
-    """The domain politics: stones moved to neighbouring tiles."""
+    """The domain politics: stones are moved to neighbouring tiles."""
 
     moves: Moves = ()
 
@@ -221,7 +221,7 @@ class War(Action, frozen=True):
     stones: int = 0
 
     def attack(self) -> str:
-        """From where to where with how many stones, as people write it: "C3>D3:2"."""
+        """Where from, where to and with how many stones, as people write it: "C3>D3:2"."""
         return f"{self.source}>{self.target}:{self.stones}" if self.source else ""
 
     syntax = Syntax(
@@ -240,7 +240,7 @@ class Extra(Action, frozen=True):
 
 
 class Settle(Action, frozen=True):
-    """One stone on a free tile."""
+    """One stone is put on a free tile."""
 
     site: str
 
@@ -258,7 +258,7 @@ class Ziggurat(Action, frozen=True):
 
 
 class Return(Action, frozen=True):
-    """Three stones of a player who has none on the board (U21)."""
+    """Three stones for a player who has none on the board (U21)."""
 
     site: str
 
@@ -285,7 +285,7 @@ NOTATION = Notation[Action](
 
 
 def parse_action(text: str, board: Board) -> Action:
-    """`"black: trade C3+2"` -> Action. Raises BadText for what is no action at all."""
+    """`"black: trade C3+2"` -> Action. Raises BadText if it is not an action at all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip(), rest.split()
     if not colon or not words:

@@ -1,4 +1,4 @@
-"""What may have gone wrong: doings that break a rule, and changes that no action makes."""
+"""What may have gone wrong: actions that break a rule, and changes that no action makes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.ur.position import Position
 from engine.ur.seen import Seen
 from engine.ur.words import FIVE, domain_name, seat_name, stones_words
 
-BESIDE = 1.5  # nats for a site that a wrong doing does not explain
-NO_ACTION = 1.0  # nats for what no action can do, on one place
+BESIDE = 1.5  # nats for a site that an illegal action does not explain
+NO_ACTION = 1.0  # nats for a change to one place that no action can make
 
 Guess = tuple[Action | None, list[Violation], float, int]
 
@@ -40,7 +40,7 @@ def blame_guesses(
 
 
 def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[Action, int]]:
-    """Single doings that the changed places speak of, the seat on turn first."""
+    """Single actions that the changed places suggest, those of the seat whose turn it is first."""
     sites = state.board.sites
     order = [(state.mover + k) % len(state.seats) for k in range(len(state.seats))]
     for i in places:
@@ -83,7 +83,7 @@ def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[A
 def _stones(
     state: Position, seen: Seen, p: int, change: dict[int, int]
 ) -> Iterator[tuple[Action, int]]:
-    """Doings of one seat that its own stones speak of: place -> stones more or fewer."""
+    """Actions of one seat that its own stones suggest. change: place -> stones more or fewer."""
     sites, seat = state.board.sites, state.seats[p]
     more = {i: n for i, n in change.items() if n > 0}
     fewer = {i: -n for i, n in change.items() if n < 0}
@@ -123,7 +123,7 @@ def _stones(
 
 
 def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[str, Text]:
-    """The rule against a place that looks like that, whatever was done."""
+    """The rule against a place that looks like this, whatever was done."""
     i = state.board.index.get(site)
     if i is None:
         if len(have) == len(want) == 1 and both_domains(have[0][5:]) == both_domains(want[0][5:]):

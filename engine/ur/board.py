@@ -12,12 +12,12 @@ _CELL = re.compile(r"^([A-Z]+)(\d+)$")
 
 
 class Board:
-    """`sites`: the tiles' places in the plan's order; all else is indexed by the place in that
-    list.
+    """`sites`: the tiles' places in the plan's order; everything else is indexed by position in
+    that list.
 
-    `near[i]`: indices that share an edge; `border[i]`: sides on the border of the square; `hands`:
-    the places of the hand tiles in seat order; `spare`: the place of the fourth tile, or None;
-    `pairs`: {frozenset of two domains: number}.
+    `near[i]`: indices that share an edge. `border[i]`: number of sides on the border of the square.
+    `hands`: the places of the hand tiles in seat order. `spare`: the place of the fourth tile, or
+    None. `pairs`: {frozenset of two domains: number of tiles}.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -69,7 +69,7 @@ def face_up(tile: str) -> str:
 
 
 def both_domains(tile: str) -> frozenset[str]:
-    """Both domains of a tile; only one when the small sign is unknown (`"war/?"`)."""
+    """Both domains of a tile; only one if the small sign is unknown (`"war/?"`)."""
     return frozenset(d for d in tile.split("/") if d != "?")
 
 
@@ -80,6 +80,6 @@ def turned_tile(tile: str, up: str) -> str:
 
 
 def is_tile(tile: str) -> bool:
-    """Is this the name of a tile, "sign/other side"?"""
+    """Whether this is the name of a tile, "face/back"."""
     a, slash, b = tile.partition("/")
     return bool(slash) and a in DOMAINS and b in DOMAINS and a != b

@@ -1,4 +1,4 @@
-"""Which rules an action breaks: every one, not only the first."""
+"""Which rules an action breaks: all of them, not only the first."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from engine.ur.domains import (
 from engine.ur.position import Position
 from engine.ur.words import FIVE, domain_name, number_word, seat_name, stones_words
 
-SETUP_ROUNDS = 3  # one stone each on a free tile, then two rounds more (U6, U7)
+SETUP_ROUNDS = 3  # one stone each on a free tile, then two more rounds (U6, U7)
 ZIGGURATS_A_TURN = 2  # U16
-TURNS = ("turn", "over")  # when the game is over, what else is wrong is still named
+TURNS = ("turn", "over")  # when the game is over, the other faults are named as well
 
 
 class Broken(list):
-    """The violations found so far; a rule once, with its first sentence."""
+    """The violations found so far; each rule once, with its first sentence."""
 
     def add(self, rule: str, template: str, **args: Any) -> None:
-        """Notes a broken rule, with a sentence and its arguments."""
+        """Records a broken rule, with a sentence and its arguments."""
         if all(v.rule != rule for v in self):
             self.append(Violation(rule, say(template, **args)))
 
 
 def check_action(state: Position, action: Action) -> list[Violation]:
-    """Every rule the action breaks, [] where it is legal."""
+    """Every rule the action breaks, [] if it is legal."""
     out = Broken()
     if isinstance(action, a.Lay):
         _lay(state, action, out)
@@ -55,7 +55,7 @@ def check_action(state: Position, action: Action) -> list[Violation]:
 
 
 def moment_rule(state: Position) -> str:
-    """The rule that says who acts now, and what."""
+    """The rule that says who acts now, and how."""
     if state.phase == "put":
         return "U7" if round_of(state) else "U6"
     return {"lay": "U4", "swap": "U8", "turn": "U9"}.get(state.phase) or state.end
@@ -202,7 +202,8 @@ def _may_use(state: Position, p: int, domain: str, out: Broken) -> None:
 def _target(
     state: Position, site: str, p: int, rule: str, out: Broken, in_action: bool = True
 ) -> int | None:
-    """The place of an own tile that stones come on; None (and why) when it is none."""
+    """The index of an own tile that stones come to; None if it is not one, with the reason
+    recorded."""
     i = state.board.index.get(site)
     if i is None or state.tiles[i] is None:
         out.add(rule, "there is no tile of the square on {site}", site=site)
@@ -342,8 +343,8 @@ def _war(state: Position, action: a.War, p: int, out: Broken) -> None:
 
 
 def _earned(state: Position, p: int, wanted: int, out: Broken) -> None:
-    """What the actions of this turn allow (U12 to U14); `wanted` extra stones, 2 for settling a
-    free tile too."""
+    """Records what the actions of this turn do not allow (U12 to U14); `wanted` extra stones, 2 for
+    also settling a free tile."""
     mine = p == state.mover and state.phase in TURNS
     used = len(state.used) if mine else 0
     allowed = extra_allowance(state, used)

@@ -1,4 +1,4 @@
-"""What the rules count on the tiles: sides, losses, gains, costs. Asked by checks, effects, legal
+"""What the rules count on the tiles: sides, losses, gains, costs. Used by checks, effects, legal
 actions and explain."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ AS_WRITTEN = "as-written"
 
 
 def extra_allowance(state: Position, used: int) -> int:
-    """Extra stones for having used so many domains (U12, U13); 2 also lets a free tile be
+    """Extra stones for having used this many domains (U12, U13); 2 also allows a free tile to be
     settled."""
     return (0, 1, 2)[used] if state.option == AS_WRITTEN else (2, 1, 0)[used]
 
@@ -22,7 +22,7 @@ def round_of(state: Position) -> int:
 
 
 def remaining_tiles(state: Position) -> dict[frozenset[str], int]:
-    """Tiles that lie nowhere yet, a pair (U1)."""
+    """Tiles that have not been laid yet, per pair (U1)."""
     left = dict(state.board.pairs)
     for tile in (*state.tiles, *state.hands, state.spare):
         if tile and both_domains(tile) in left:
@@ -38,14 +38,14 @@ def harvest_losses(state: Position, p: int) -> list[int]:
 
 
 def trade_sides(state: Position, i: int, p: int) -> int:
-    """Sides of a tile that touch a foreign tile or the border (U31, U19)."""
+    """The number of sides of a tile that touch a foreign tile or the border (U31, U19)."""
     return state.board.border[i] + sum(
         1 for j in state.board.near[i] if state.owner[j] >= 0 and state.owner[j] != p
     )
 
 
 def culture_beside(state: Position, p: int) -> dict[int, int]:
-    """place with stones -> the seat's culture tiles that share an edge with it (U32)."""
+    """place with stones -> number of the seat's culture tiles that share an edge with it (U32)."""
     beside: dict[int, int] = {}
     for i in state.own(p):
         if state.face(i) == "culture":
@@ -56,13 +56,13 @@ def culture_beside(state: Position, p: int) -> dict[int, int]:
 
 
 def culture_needs(state: Position, p: int) -> dict[int, int]:
-    """place -> stones its owner puts there (U32), as if every owner had enough."""
+    """place -> stones that its owner puts there (U32), as if every owner had enough."""
     needs = {j: min(n, FIVE - state.count[j]) for j, n in sorted(culture_beside(state, p).items())}
     return {j: n for j, n in needs.items() if n > 0}
 
 
 def short_of(state: Position, needs: dict[int, int]) -> dict[int, int]:
-    """owner -> stones there are, of those whose supply does not reach (U15)."""
+    """owner -> stones left, for owners whose supply is too small (U15)."""
     wanted: dict[int, int] = {}
     for i, n in needs.items():
         wanted[state.owner[i]] = wanted.get(state.owner[i], 0) + n
@@ -70,6 +70,6 @@ def short_of(state: Position, needs: dict[int, int]) -> dict[int, int]:
 
 
 def war_cost(state: Position, i: int, j: int) -> int:
-    """Stones an attack takes off the attacker: as many as lie on the target, and one when the faces
-    differ (U35)."""
+    """Stones that an attack takes off the attacker: as many as lie on the target, plus one if the
+    faces differ (U35)."""
     return state.count[j] + (state.face(i) != state.face(j))

@@ -1,4 +1,4 @@
-"""What an action does: the next state, with the steps that lead there on the board."""
+"""What an action does: the next state, with the steps on the board that lead to it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RETURNING = 3  # U21
 
 
 class Draft(Generic[P]):
-    """A state while it changes: lists to write on, and the steps so far."""
+    """A state while it is being changed: lists to write to, and the steps so far."""
 
     def __init__(self, state: P) -> None:
         self.state, self.board, self.seats = state, state.board, state.seats
@@ -54,24 +54,24 @@ class Draft(Generic[P]):
         self.owner[i] = p if self.count[i] else -1
 
     def do(self, text: Text, *places: int, **more: Contents) -> None:
-        """What people do with their hands, the board being as it is now on those places."""
+        """Records what people do with their hands, with the board as it now is on those places."""
         self.steps.append(
             Step(text, {**{self.board.sites[i]: self.contents(i) for i in places}, **more}, True)
         )
 
     def follows(self, text: Text, *places: int) -> None:
-        """Notes a step that follows by itself, with the places it changes."""
+        """Records a step that follows automatically, with the places it changes."""
         self.steps.append(Step(text, {self.board.sites[i]: self.contents(i) for i in places}))
 
     def place(self, text: Text, p: int, found: a.Stones) -> None:
-        """Stones of p's own supply that hands lay."""
+        """Lays stones of p's own supply by hand."""
         places = [self.board.index[s] for s, _ in found]
         for i, (_, n) in zip(places, found):
             self.add(i, p, n)
         self.do(text, *places)
 
     def done(self) -> P:
-        """The position that has come of it."""
+        """The position that results."""
         return self.state.changed(
             tiles=tuple(self.tiles),
             owner=tuple(self.owner),
@@ -99,7 +99,8 @@ def apply_action(state: P, action: Action) -> P:
 
 
 def _nothing_left(state: Position) -> bool:
-    """The game ends when the seat on turn can neither swap nor do anything else before (U23)."""
+    """Ends the game if the seat whose turn it is can neither swap nor do anything else first
+    (U23)."""
     return not state.can_swap() and all(
         isinstance(x, (a.Pass, a.Lay)) for x in state.legal_actions()
     )
@@ -119,7 +120,7 @@ def _use(draft: Draft, domain: str) -> None:
     p = draft.state.mover
     hand = draft.hands[p]
     known = (both_domains(hand) if hand else frozenset()) | set(used)
-    # what was used tells what an unseen hand tile bears
+    # the domains used reveal an unseen hand tile
     if len(known) == 2 and (hand is None or "?" in hand):
         first = hand.split("/")[0] if hand else used[0]
         draft.hands[p] = first + "/" + next(d for d in DOMAINS if d in known and d != first)
@@ -140,7 +141,7 @@ def _lay(draft: Draft, action: a.Lay) -> None:
     if state.phase != "lay" or None in draft.tiles:
         return
     beside = None in draft.hands or (len(state.seats) == 3 and draft.spare is None)
-    # a table may leave the hand tiles out of view: they are told, or unknown
+    # hand tiles may lie out of view; they are then stated, or unknown
     if not state.drawn or not beside:
         draft.values.update(phase="put", mover=state.starter)
         warning = same_faces_text(draft.done())
@@ -160,7 +161,7 @@ def same_faces(state: Position) -> list[tuple[str, str]]:
 
 
 def same_faces_text(state: Position) -> Text | None:
-    """The warning of U4; a table may play on all the same."""
+    """The warning of U4; people may play on regardless."""
     found = same_faces(state)
     if not found:
         return None
@@ -297,7 +298,8 @@ def _culture(draft: Draft, action: a.Culture, p: int) -> None:
 
 
 def culture_gains(state: Position, p: int, chosen: a.Stones = ()) -> dict[int, int]:
-    """place -> stones culture lays there, the chosen ones where an owner is short (U15, U32)."""
+    """place -> stones that culture lays there; `chosen` decides where an owner is short (U15,
+    U32)."""
     gains = culture_needs(state, p)
     short = short_of(state, gains)
     if not short:
@@ -339,8 +341,8 @@ def _politics(draft: Draft, action: a.Politics, p: int) -> None:
 
 
 def _war(draft: Draft, action: a.War, p: int) -> None:
-    """First the stones that move stand beside those attacked; then those go, and the price
-    (U35)."""
+    """First the stones that move stand beside those attacked; then those are removed, and the price
+    is paid (U35)."""
     i, j = draft.board.index[action.source], draft.board.index[action.target]
     cost, q, n = war_cost(draft.state, i, j), draft.owner[j], draft.count[j]
     defenders = draft.contents(j)
@@ -385,7 +387,7 @@ def _settle(draft: Draft, action: a.Settle, p: int) -> None:
 
 
 def _ziggurat(draft: Draft, action: a.Ziggurat, p: int) -> None:
-    """The marker comes, the stones go, one goes on top (U17)."""
+    """The marker is placed, the stones are removed, one goes on top (U17)."""
     places = [draft.board.index[s] for s in action.sites]
     seat, colour = seat_name(action.seat), colour_name(action.seat)
     marked = {}

@@ -17,11 +17,11 @@ from engine.ur.stage import Aim, Run
 from engine.ur.tried import BEHIND, UNDONE, Tried, best_tried
 from engine.ur.words import FIVE
 
-# nats, for choosing among our own guesses; what a site costs the reconciler is its own business
+# nats, for choosing among the guesses made here; the reconciler has its own price for a site
 UNSEEN_SPARE = 3.5  # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5  # a swap whose tile the next player took up again before the camera looked
-PLAIN = 4.0  # a run that costs no more is nothing contrived
-# sites beside a wrong doing that it may leave unexplained, where a legal run explains some
+PLAIN = 4.0  # a run that costs no more than this is not contrived
+# how many other sites an illegal action may leave unexplained if a legal run explains some
 FEW_LEFT = 3
 MOST_LEGAL, MOST_WRONG = 14, 10
 
@@ -42,14 +42,14 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
     legal = best_tried([t for t in tried if t.actions and t.wrong < none.wrong])
-    # else it may still be a wrong doing
+    # otherwise it may still be an illegal action
     exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE
     out = [
         Proposal(
             tuple(t.actions),
             cost=t.cost + (2 * BEHIND if exact and t.left else 0.0),
             certain=state.phase != "turn",
-        )  # many a set of a turn's actions comes to the same board
+        )  # many different turns lead to the same board
         for t in legal[:MOST_LEGAL]
     ]
     if not exact:
@@ -68,9 +68,10 @@ def _wrong(
     state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], late: float
 ) -> list[Proposal]:
     """What breaks a rule: a run whose next action is refused, and what the leftovers of the best
-    legal runs look like.
+    legal runs suggest.
 
-    late: more cost where something legal explains all but what is not done yet."""
+    late: extra cost if something legal explains everything except what is not done yet.
+    """
     found: list[tuple[float, Proposal]] = []
     none = bases[0]
     progress = len(bases) > 1
@@ -80,11 +81,11 @@ def _wrong(
     ) -> None:
         actions = () if action is None else (*t.actions, action)
         if action is None and t.actions:
-            return  # the reconciler comes back for what a legal run leaves over
+            return  # the reconciler asks again about what a legal run leaves over
         if action is not None and len(t.left) == len(none.left) and t.actions:
             return  # nothing of the run shows on the board
         if progress and unexplained > FEW_LEFT:
-            return  # what is legal first: then less is left to blame
+            return  # legal guesses first, so that less is left to blame
         cost += late + blame.BESIDE * max(0, unexplained)
         changes = {s: want for s, (_, want) in t.left.items()}
         value = t.value - t.wrong + cost
@@ -97,7 +98,7 @@ def _wrong(
         if t.left:
             for action, violations, cost, explained in blame.blame_guesses(t.at, seen, t.left):
                 add(t, action, violations, cost, len(t.left) - explained)
-    # else the turn has gone on rightly
+    # otherwise the turn has continued correctly
     if state.phase == "turn" and all(t.at.mover == state.mover for t in bases):
         for action, cost, left in _others(state, seen):
             violations = check_action(state, action)
@@ -112,8 +113,8 @@ def _wrong(
 
 
 def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
-    """(first action, cost, sites left and the one explained) of turns that would explain the
-    difference, were it that seat's turn or that seat's domain."""
+    """(first action, cost, sites left over and the one explained) for turns that would explain the
+    difference if it were that seat's turn or that seat's domain."""
     for q in range(len(state.seats)):
         if q == state.mover or not _active(state, seen, q):
             continue
@@ -157,7 +158,8 @@ def _turns(state: Position, seen: Seen) -> Iterator[Run]:
             ]
         )
         for swap, cost in _unseen_swaps(state, seen, p, q):
-            for t in before[:2]:  # nothing shows of it, so the next turn goes into the same run
+            # nothing of it shows, so the next turn becomes part of the same run
+            for t in before[:2]:
                 acts = [*t.actions, swap]
                 then = Tried(state, seen, acts, 0.0)
                 if then.broken is None and then.at.phase == "turn":
@@ -190,8 +192,8 @@ def _before_swap(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
 
 
 def _aim(state: Position, seen: Seen, p: int) -> Aim:
-    """The stones a seat has where they are seen; where others took its tile meanwhile, any
-    number."""
+    """The stones of a seat where they are seen; any number where others have since taken its
+    tile."""
     n = len(state.tiles)
     lo = [0 if seen.zig[i] or state.zig[i] else seen.number(i, p) for i in range(n)]
     hi = list(lo)
@@ -208,8 +210,8 @@ def _aim(state: Position, seen: Seen, p: int) -> Aim:
 
 
 def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
-    """The aim of the seat on turn; and, when the next seat has acted too, what its culture has not
-    yet added to it."""
+    """The aim of the seat whose turn it is; and, if the next seat has acted too, the aim without
+    what its culture has added."""
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     aim = _aim(state, seen, p)
     yield aim
@@ -225,8 +227,8 @@ def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
 
 
 def _active(state: Position, seen: Seen, q: int) -> bool:
-    """Whether a seat seems to have done something: stones of its colour, or a tile like its hand
-    tile newly laid."""
+    """Whether a seat seems to have done something: stones of its colour have changed, or a tile
+    like its hand tile is newly laid."""
     mine = state.known(q)
     for i in seen.changed:
         laid = seen.laid(i)
@@ -244,7 +246,7 @@ def _active(state: Position, seen: Seen, q: int) -> bool:
 
 
 def _swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
-    """Swaps that a newly laid tile speaks of; what was taken, first."""
+    """Swaps that a newly laid tile suggests; the tile taken comes first."""
     mine, seat = state.known(p), state.seats[p]
     taken = seen.hands.get(p)
     found = []
@@ -264,8 +266,8 @@ def _swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
 
 
 def _unseen_swaps(state: Position, seen: Seen, p: int, q: int) -> Iterator[tuple[Action, float]]:
-    """Swaps that left nothing to see, though the next seat has gone on: with the spare, or a tile
-    laid and taken up again."""
+    """Swaps that left nothing to see although the next seat has gone on: with the spare, or of a
+    tile laid and taken up again."""
     seat, mine = state.seats[p], state.known(p)
     if state.spare and len(state.seats) == 3 and state.board.spare not in seen.raw:
         yield a.Swap(seat, a.SPARE), UNSEEN_SPARE
@@ -290,7 +292,7 @@ def _nothing(state: Position, seen: Seen) -> Iterator[Run]:
 
 
 def _lays(state: Position, seen: Seen) -> Iterator[Run]:
-    """All tiles that newly lie there; what lies beside the square last."""
+    """All tiles newly laid; those beside the square last."""
     acts: list[Action] = []
     for site, tile in [
         *zip(state.board.sites, seen.tiles),
@@ -306,7 +308,7 @@ def _lays(state: Position, seen: Seen) -> Iterator[Run]:
 
 
 def _puts(state: Position, seen: Seen) -> Iterator[Run]:
-    """Stones put in turn, as long as the next seat has one that newly lies there; then the first
+    """Stones put in turn, as long as the next seat has one that is newly there; then the first
     swaps."""
     waiting: dict[int, list[int]] = {}
     for i in seen.changed:
@@ -349,7 +351,8 @@ def _put_in_turn(state: Position, waiting: dict[int, list[int]]) -> list[Action]
 
 
 def _first_swaps(state: Position, seen: Seen) -> Iterator[Run]:
-    """Each seat's swap, those before having passed; or all pass, and the first turn has begun."""
+    """Each seat's swap after those before it have passed; or all pass, and the first turn has
+    begun."""
     yield from _tiles_told(state, seen)
     passes: list[Action] = []
     while state.phase == "swap":

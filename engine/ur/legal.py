@@ -1,8 +1,8 @@
-"""Every legal action, and the box's chances.
+"""Every legal action, and the outcomes of drawing from the box.
 
-Where the choices of one domain multiply beyond FEW, only some are listed: no stone, the stones of
-one tile, and as many as possible (agriculture, trade, culture); no move, and the moves between two
-tiles (politics). `check` knows them all.
+If the choices of one domain multiply beyond FEW, only some are listed: no stone, the stones of one
+tile, and as many as possible (agriculture, trade, culture); no move, and the moves between two
+tiles (politics). `check` accepts them all.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def _swaps(state: Position, seat: str, p: int) -> Iterator[Action]:
 
 
 def _faces(state: Position, p: int) -> list[str]:
-    """The faces the hand tile may show; of a tile not known, both signs as far as they may be."""
+    """The faces that the hand tile may show; for an unknown tile, both signs as far as they are
+    possible."""
     mine = state.known(p)
     if len(mine) == 2:
         return [d for d in DOMAINS if d in mine]
@@ -110,8 +111,8 @@ def _faces(state: Position, p: int) -> list[str]:
 
 
 def stone_spreads(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
-    """The ways to lay up to so many stones on each of the tiles, or some of them when there are too
-    many ways."""
+    """The ways to lay up to so many stones on each of the tiles, or some of the ways if there are
+    too many."""
     ways = 1
     for _, most in limits:
         ways *= most + 1
@@ -190,7 +191,7 @@ def _politics(state: Position, seat: str, p: int) -> list[Action]:
 
 
 def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
-    """So many stones on so many tiles, at most five each."""
+    """The ways to put this many stones on this many tiles, at most five each."""
     if not tiles:
         if not stones:
             yield ()
@@ -201,8 +202,8 @@ def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
 
 
 def stone_shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.Moves:
-    """Few moves from one distribution to another of as many stones: equal amounts go together
-    first. In the sites' order."""
+    """A short list of moves from one distribution to another of as many stones; equal amounts are
+    paired first. In the order of the sites."""
     give = {i: h - w for i, (h, w) in enumerate(zip(have, want)) if h > w}
     take = {i: w - h for i, (h, w) in enumerate(zip(have, want)) if w > h}
     pairs = []
@@ -276,7 +277,7 @@ def _lays(state: Position) -> Iterator[Action]:
 
 
 def _bare(state: Position) -> list[str]:
-    """Places that wait for a tile: the square first, then beside it."""
+    """Places still without a tile: the square first, then beside it."""
     board = state.board
     out = (
         [s for i, s in enumerate(board.sites) if state.tiles[i] is None]
@@ -290,7 +291,7 @@ def _bare(state: Position) -> list[str]:
 
 
 def tile_chances(state: Position) -> list[tuple[Action, float]]:
-    """The next tile of a shuffled box (open mode), face drawn too; a face its neighbours show is
+    """The next tile of a shuffled box (open mode), with its face; a face that a neighbour shows is
     laid the other way up or put back (U4) as long as there is another tile."""
     if state.phase != "lay" or not state.drawn:
         return []

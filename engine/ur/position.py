@@ -1,5 +1,5 @@
-"""What the rules of Ur know at one moment, and plain questions about it. Everything lies open; only
-a table without hand tiles in view leaves them unknown."""
+"""What the rules of Ur know at one moment, and simple questions about it. Everything lies open;
+only a table whose hand tiles are out of view leaves those unknown."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Position(State):
     """See `engine.game.State`.
 
     Indexed by the places of `board.sites`: `tiles` ("war/trade" or None), `owner` (seat number or
-    -1), `count` (stones), `zig` (a ziggurat stands there; `owner` is whose, `count` 1). By seat:
-    `hands` ("war/trade", None unknown).
+    -1), `count` (stones), `zig` (a ziggurat stands there; `owner` is whose it is, `count` is 1). By
+    seat: `hands` ("war/trade", None if unknown).
 
     phase: lay, put, swap (set-up), turn, over. Of the turn: `used` domains in order, `bonus`
     ("extra" | "settle", place, stones), `built` ziggurats, `returned`. `puts`: stones put in the
@@ -50,11 +50,12 @@ class Position(State):
         self.built = 0
         self.returned = False
         self.end = ""
-        self.drawn = False  # the box shuffles (open mode); else people lay the tiles
+        # tiles are drawn from a shuffled box (open mode); otherwise people lay them
+        self.drawn = False
         self.happened: tuple[Step, ...] = ()  # see `steps`
 
     def changed(self, **values: Any) -> Self:
-        """A copy with these values, and nothing remembered."""
+        """A copy with these values and an empty cache."""
         new = object.__new__(type(self))
         new.__dict__.update(
             {k: v for k, v in self.__dict__.items() if not k.startswith("_") and k not in _CACHED}
@@ -66,11 +67,11 @@ class Position(State):
     def steps(self) -> tuple[Step, ...]:
         return self.happened
 
-    # Plain questions
+    # Simple questions
 
     @cached_property
     def supplies(self) -> tuple[int, ...]:
-        """Stones in hand a seat (U15)."""
+        """Stones in each seat's supply (U15)."""
         left = [self.board.stones.get(s, 0) for s in self.seats]
         for p, n in zip(self.owner, self.count):
             if p >= 0:
@@ -78,16 +79,16 @@ class Position(State):
         return tuple(max(0, n) for n in left)
 
     def own(self, p: int) -> list[int]:
-        """Places of the tiles a seat holds with stones; not those under ziggurats (U19)."""
+        """Places of the tiles that a seat holds with stones; not those under ziggurats (U19)."""
         zig = self.zig
         return [i for i, q in enumerate(self.owner) if q == p and not zig[i]]
 
     def free(self, i: int) -> bool:
-        """A tile without stone or ziggurat (U6, U18)."""
+        """Whether a tile has neither stones nor a ziggurat (U6, U18)."""
         return self.tiles[i] is not None and not self.count[i] and not self.zig[i]
 
     def face(self, i: int) -> str:
-        """The domain that is up on a place's tile."""
+        """The domain shown by the tile on a place."""
         tile = self.tiles[i]
         return face_up(tile) if tile else ""
 
@@ -97,8 +98,7 @@ class Position(State):
         return sum(self.zig)
 
     def known(self, p: int) -> frozenset[str]:
-        """The domains known to be on a seat's hand tile: two, fewer at a table where it was not
-        seen."""
+        """The domains known to be on a seat's hand tile: two, or fewer if it has not been seen."""
         hand = self.hands[p]
         found = both_domains(hand) if hand else frozenset()
         return found if len(found) == 2 or p != self.mover else found | frozenset(self.used)
@@ -109,7 +109,7 @@ class Position(State):
         return domain in found or len(found) < 2
 
     def can_swap(self) -> bool:
-        """Whether the seat on turn could swap now (U20, U23)."""
+        """Whether the seat whose turn it is could swap now (U20, U23)."""
         mine = self.known(self.mover)
         for i, tile in enumerate(self.tiles):
             if (
@@ -125,7 +125,7 @@ class Position(State):
             and (len(mine) < 2 or both_domains(self.spare) != mine)
         )
 
-    # Who
+    # Whose turn it is
 
     @property
     def turn(self) -> str | None:
@@ -138,10 +138,10 @@ class Position(State):
         if self.phase == LAY:
             return (BOX,)
         if None in self.hands or (len(self.seats) == 3 and self.spare is None):
-            return (self.seats[self.mover], BOX)  # a tile beside the square may still be told
+            return (self.seats[self.mover], BOX)  # a tile beside the square may still be stated
         return (self.seats[self.mover],)
 
-    # What lies where, and what it would count
+    # What lies where, and what it would score
 
     def contents(self, i: int) -> Contents:
         """The kinds that lie on a place, bottom first."""
@@ -163,8 +163,8 @@ class Position(State):
         return out
 
     def division(self, p: int) -> tuple[int, list[tuple[str, ...]], str | None]:
-        """(points, sets, the hand tile's face that counts): what a seat's tiles would make now (U25
-        to U28)."""
+        """(points, sets, the face of the hand tile that counts): what a seat's tiles would score
+        now (U25 to U28)."""
         tiles = dict.fromkeys(DOMAINS, 0)
         ziggurats = 0
         for i, q in enumerate(self.owner):

@@ -11,13 +11,13 @@ ZIGGURAT = "ziggurat"
 
 
 def best_sets(tiles: Mapping[str, int], ziggurats: int = 0) -> list[tuple[str, ...]]:
-    """The best division of so many tiles a domain and so many ziggurats, largest set first, exact
-    for any numbers.
+    """The best division of these tiles per domain and this many ziggurats into sets, largest set
+    first; exact for any numbers.
 
     No set holds a domain twice, nor two ziggurats (U26), so a ziggurat is like a sixth domain. The
-    worth of a set grows faster than its size; filling the first set with everything there is, then
-    the second with all that is left, and so on, gives the sizes that majorize those of every other
-    division, and with them the highest sum.
+    value of a set grows faster than its size. Filling the first set with one of everything there
+    is, the second with one of everything left, and so on, gives sizes that majorize those of every
+    other division, and therefore the highest sum.
     """
     counts = {d: tiles.get(d, 0) for d in DOMAINS}
     counts[ZIGGURAT] = ziggurats
@@ -37,7 +37,7 @@ def sets_worth(sets: list[tuple[str, ...]]) -> int:
 def best_with_hand(
     tiles: Mapping[str, int], ziggurats: int, hand: str | None
 ) -> tuple[int, list[tuple[str, ...]], str | None]:
-    """(points, sets, the face of the hand tile that was counted): the hand tile counts by either
+    """(points, sets, the face of the hand tile that was counted); the hand tile counts by either
     face (U25)."""
     if hand is None:
         sets = best_sets(tiles, ziggurats)

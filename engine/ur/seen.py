@@ -1,4 +1,4 @@
-"""What a difference says about the whole square: tiles, stones a colour, ziggurats."""
+"""What a difference says about the whole square: tiles, stones of each colour, ziggurats."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from engine.ur.position import Position
 
 
 class Seen:
-    """By place: `tiles`, `zig`, `stones` (Counter seat number -> stones). `changed`: places that
+    """By place: `tiles`, `zig`, `stones` (Counter of seat number -> stones). `changed`: places that
     differ from the state.
 
-    `hands`, `spare`: tiles beside the square that differ; those not in view are not in here. `raw`:
-    site -> contents seen.
+    `hands`, `spare`: tiles beside the square that differ, without those out of view. `raw`: site ->
+    contents seen.
     """
 
     def __init__(self, state: Position, difference: Difference) -> None:
@@ -55,7 +55,7 @@ class Seen:
         return self.stones[i][p]
 
     def laid(self, i: int) -> str | None:
-        """The tile newly to be seen on a place, None when it is the old one."""
+        """The tile newly seen on a place, None if it is the old one."""
         return self.tiles[i] if self.tiles[i] != self.state.tiles[i] else None
 
     def mismatch(self, state: Position) -> dict[str, tuple[Contents, Contents]]:
@@ -83,7 +83,7 @@ class Seen:
         return out
 
     def _unchanged(self, state: Position, i: int) -> bool:
-        """Whether the place is as it was in the state that the difference is from"""
+        """Whether the place is as it was in the state that the difference is relative to."""
         was = self.state
         return (
             state.count[i] == was.count[i]

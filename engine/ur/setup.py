@@ -1,5 +1,5 @@
-"""Positions from set-up lines (docs/contracts.md, Notation) and from JSON, and a game's
-beginning."""
+"""Positions from set-up lines (docs/contracts.md, Notation) and from JSON, and the beginning of a
+game."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_setup(state: UrState, statements: Sequence[Statement]) -> UrState:
 
 
 def _moment(state: UrState, told: set[str]) -> UrState:
-    """Where the game stands when no line says so: set-up is played when no stone lies, else the
+    """Where the game stands if no line says so: in the set-up if no stone lies, otherwise at the
     first seat's turn."""
     if "phase" not in told:
         laid = any(state.tiles)
@@ -145,7 +145,7 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
 
 def _tile(word: str) -> str:
     tile = word.removeprefix("tile:")
-    # "/?": its back was never seen
+    # "/?": its back has never been seen
     if not is_tile(tile) and not (tile.endswith("/?") and tile[:-2] in DOMAINS):
         raise BadText(f"{word!r} is no tile: it reads FACE/BACK, two of {', '.join(DOMAINS)}")
     return tile
@@ -241,7 +241,7 @@ _LINES: dict[str, Callable[[UrState, list[str]], UrState]] = {
 
 
 def from_json(data: Mapping[str, Any], board: Board) -> UrState:
-    """The state of `to_json`. Raises BadText."""
+    """The state that `to_json` wrote. Raises BadText."""
     try:
         state = UrState(board, data["seats"], data["bonus"])
         seat = {s: p for p, s in enumerate(state.seats)}

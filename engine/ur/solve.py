@@ -1,9 +1,9 @@
-"""Which choices in a turn's actions lead from the stones that lie to the stones that are seen.
+"""Which choices in a turn's actions lead from the stones on the board to the stones that are seen.
 
 Only the domains of the hand tile are possible, in at most four orders. Agriculture, trade and
-culture act on each place by itself once it is clear who holds what (`Stage`); politics keeps a sum;
-war is in `warfare`. The choices follow from the difference by going backwards from it, so nothing
-is tried at random.
+culture act on each place separately once it is clear who holds what (`Stage`); politics preserves a
+sum; `warfare` handles war. The choices are derived by working backwards from the difference, so
+there is no trial and error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from engine.ur.words import DOMAINS
 def domain_orders(
     state: Position, p: int, domains: Iterable[str] | None = None
 ) -> list[tuple[str, ...]]:
-    """The domains that may still be used, in every order; `domains` instead of the hand tile's."""
+    """The domains that may still be used, in every order. domains: used instead of the hand
+    tile's."""
     if state.built or state.returned or state.bonus:
         return [()]
     known = state.known(p)
@@ -75,7 +76,7 @@ def nearest_runs(state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> I
 def bonus_stones(
     state: Position, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]
 ) -> list[Action | None]:
-    """The extra stones for the places that want some, the best first; `there`: own stones on them
+    """The extra stones for the places that lack some, the best first; `there`: own stones on them
     by then."""
     seat, sites = state.seats[p], state.board.sites
     if not allowed:
@@ -134,7 +135,8 @@ def _each_place(
 def _with_politics(
     state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
 ) -> Iterator[Run]:
-    """Politics keeps the number of stones: what comes before and after it must make up the sum."""
+    """Politics preserves the number of stones, so what comes before and after it must make up the
+    difference."""
     k = order.index("politics")
     own = state.own(p)
     first = Stage(state, p, order[0] if k else None)
@@ -180,8 +182,8 @@ def _with_politics(
 def _rearranged(
     state: Position, p: int, aim: Aim, held: list[int], first: Stage, second: Stage
 ) -> tuple[int, tuple[dict[int, int], dict[int, int], dict[int, int]]]:
-    """(stones missing, (before politics, after it, laid after it)), with as few stones moved as can
-    be."""
+    """(stones missing, (before politics, after it, laid after it)), with as few stones moved as
+    possible."""
     before: dict[int, int] = {}
     after: dict[int, int] = {}
     span = {i: first.after(i, state.count[i]) for i in held}
@@ -192,7 +194,7 @@ def _rearranged(
         before[i] = min(max(low, after[i]), high)
     gap = sum(after.values()) - sum(before.values())
     step = 1 if gap > 0 else -1  # more stones before it or fewer after it, or the other way round
-    for useful in (True, False):  # first where that spares a move
+    for useful in (True, False):  # first where that saves a move
         for i in held:
             while (
                 gap

@@ -1,4 +1,4 @@
-"""What may become of the stones on a place: the aim, and one use of a domain seen place by
+"""What may become of the stones on a place: the aim, and one use of a domain considered place by
 place."""
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ Run = tuple[list[Action], float]
 
 
 class Aim:
-    """How many stones of a seat are to lie on each place: from `lo` to `hi`. `gone`: where others'
-    stones are no more."""
+    """How many stones of a seat should lie on each place: from `lo` to `hi`. `gone`: places where
+    the stones of others have disappeared."""
 
     def __init__(self, lo: Sequence[int], hi: Sequence[int], gone: Iterable[int] = ()) -> None:
         self.lo, self.hi, self.gone = list(lo), list(hi), frozenset(gone)
 
     def off(self, i: int, n: int) -> int:
-        """How far n stones on a place are from what is to lie there; positive: more are wanted."""
+        """How far n stones on a place are from the aim; positive: more are needed."""
         return self.lo[i] - n if n < self.lo[i] else min(0, self.hi[i] - n)
 
     def less(self, i: int, n: int) -> Aim:
-        """The same with n stones fewer on a place (those come as extra stones)."""
+        """The same, with n fewer stones needed on a place (they come as extra stones)."""
         new = Aim(self.lo, self.hi, self.gone)
         new.lo[i], new.hi[i] = max(0, self.lo[i] - n), max(0, self.hi[i] - n)
         return new
 
 
 class Stage:
-    """One use of agriculture, trade or culture (or of nothing): what may become of n stones on a
-    place."""
+    """One use of agriculture, trade or culture (or of nothing), and what may become of n stones on
+    a place."""
 
     def __init__(self, state: Position, p: int, domain: str | None) -> None:
         self.domain = domain
@@ -61,10 +61,11 @@ class Stage:
         elif domain == "culture":
             self.gain = culture_beside(state, p)
             wanted = sum(n for i, n in self.gain.items() if state.owner[i] == p)
-            self.short = wanted > state.supplies[p]  # then it is chosen where the stones go (U15)
+            # in that case people choose where the stones go (U15)
+            self.short = wanted > state.supplies[p]
 
     def after(self, i: int, n: int) -> tuple[int, int]:
-        """Fewest and most stones after it, from n before."""
+        """The fewest and most stones after it, given n before."""
         if not n:
             return 0, 0
         found = self._after.get((i, n))
@@ -77,7 +78,7 @@ class Stage:
         return found
 
     def before(self, i: int, lo: int, hi: int) -> list[int]:
-        """The numbers before it from which lo to hi can come; the nearest one when none can."""
+        """The numbers before it that can lead to lo to hi; the nearest number if none can."""
         if self.domain is None:
             return list(range(lo, min(hi, FIVE) + 1)) or [lo]
         found = [n for n in range(FIVE + 1) if (r := self.after(i, n))[0] <= hi and lo <= r[1]]
@@ -85,8 +86,8 @@ class Stage:
 
 
 def with_tiles(state: Position, p: int, own: Iterable[int]) -> Position:
-    """The state with the seat holding exactly these tiles; how many stones lie there does not
-    count."""
+    """The state with the seat holding exactly these tiles; the number of stones on them does not
+    matter."""
     own = set(own)
     owner, count = list(state.owner), list(state.count)
     for i, q in enumerate(owner):
@@ -98,7 +99,7 @@ def with_tiles(state: Position, p: int, own: Iterable[int]) -> Position:
 
 
 def use_domain(state: Position, p: int, domain: str, stones: dict[int, int]) -> Action:
-    """The action of a domain that lays so many stones by place."""
+    """The action of a domain that lays this many stones per place."""
     sites, seat = state.board.sites, state.seats[p]
     found = tuple((sites[i], n) for i, n in sorted(stones.items()) if n)
     if domain == "agriculture":
@@ -107,6 +108,6 @@ def use_domain(state: Position, p: int, domain: str, stones: dict[int, int]) -> 
 
 
 def idle_cost(stage: Stage, own: Iterable[int], stones: dict[int, int]) -> float:
-    """What a use costs that changes nothing on the board."""
+    """The cost of a use that changes nothing on the board."""
     seen = any(stones.values()) or stage.gain or not stage.lose.isdisjoint(own)
     return 0.0 if seen else NOTHING_DONE

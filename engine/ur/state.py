@@ -1,4 +1,4 @@
-"""The state of a game of Ur that other rooms meet: a position, and what the rules say of it."""
+"""The state of a game of Ur that other rooms use: a position together with its rules."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class UrState(Position):
         return legal.tile_chances(self)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
-        """The first swaps that were passed up when a later seat swaps, or the first turn begins
+        """The first swaps that were skipped when a later seat swaps, or when the first turn begins
         (U8)."""
         run: list[Action] = []
         state: Position = self
@@ -73,7 +73,7 @@ class UrState(Position):
 
     @property
     def readings(self) -> tuple[Self, ...]:
-        """Who cannot swap and has nothing more to do ends the game without a word (U23)."""
+        """A seat that cannot swap and has nothing more to do ends the game without a word (U23)."""
         done = actions.Pass(str(self.turn))
         return (
             (self.apply(done),)
@@ -84,7 +84,7 @@ class UrState(Position):
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in self.board.index or len(have) != 1 or len(seen) != 1:
             return same_contents(have, seen, reads)
-        # either side up: all know both
+        # either side may be up: everybody knows both
         return both_domains(have[0].removeprefix("tile:")) == both_domains(
             seen[0].removeprefix("tile:")
         )

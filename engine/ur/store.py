@@ -8,7 +8,7 @@ from engine.ur.position import Position
 
 
 def to_json(state: Position) -> dict[str, Any]:
-    """Everything, as JSON types."""
+    """The whole state, as JSON types."""
     sites = state.board.sites
     return {
         "game": state.game,
@@ -41,7 +41,7 @@ def to_json(state: Position) -> dict[str, Any]:
 
 
 def to_text(state: Position) -> str:
-    """Lines that `engine.script` reads back to an equal state."""
+    """Lines that `engine.script` reads back as an equal state."""
     lines = [f"game {state.game}", "seats " + " ".join(state.seats), f"option bonus {state.option}"]
     if state.drawn:
         lines.append("box shuffled")

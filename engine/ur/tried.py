@@ -1,5 +1,5 @@
-"""A guess tried out on the rules: what of it is legal, what it leaves of the difference, what it is
-worth."""
+"""A guess tried against the rules: what part of it is legal, what it leaves of the difference, how
+good it is."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from engine.ur.domains import culture_needs, short_of
 from engine.ur.position import Position
 from engine.ur.seen import Seen
 
-# nats, for choosing among our own guesses; what a site costs the reconciler is its own business
+# nats, for choosing among the guesses made here; the reconciler has its own price for a site
 UNDONE, HALF = 0.75, 3.0
-UNDONE_TOO = 0.05  # each further one: who has only laid stones so far has taken none off yet
+# each further one, since somebody who has only laid stones so far has taken none off yet
+UNDONE_TOO = 0.05
 WRONG = 2.5  # a tile, or the stones on it
-OVERDONE = 1.5  # a legal doing where more lies than it puts there
-# a run with consequences left undone; twice more where another run leaves nothing at all
+OVERDONE = 1.5  # a legal action where more lies than it puts there
+# a run with consequences left undone; twice as much if another run leaves nothing at all
 BEHIND = 1.0
-# ... and nothing that hands do first: culture is but consequences, laid one after the other
+# ... and nothing that hands do first: culture is nothing but consequences, laid one after the other
 BEGUN = 0.5
-WAIVED = 1.0  # both actions waived, and the swap not yet made: plainer is a look after a whole turn
-UNSEEN_STONES = 1.5  # stones laid that only make good those that had to be taken off
+WAIVED = 1.0  # both actions waived and the swap not made yet; a look after a whole turn is simpler
+UNSEEN_STONES = 1.5  # stones laid that merely replace those that had to be taken off
 
 Left = dict[str, tuple[Contents, Contents]]
 
 
 class Tried:
-    """A run tried out: what was legal of it, what is left of the difference, and what forbade the
-    rest."""
+    """A run that has been tried: what was legal of it, what is left of the difference, and what
+    forbade the rest."""
 
     def __init__(self, state: Position, seen: Seen, actions: Iterable[Action], cost: float) -> None:
         self.actions: list[Action] = []
@@ -80,7 +81,7 @@ class Tried:
                 by_hand.clear()
         self.wrong -= max(0, self.undone - 2) * (UNDONE - UNDONE_TOO)
         over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
-        if self.undone:  # who has gone on thinks to have done everything
+        if self.undone:  # a seat that has gone on believes it has done everything
             gone_on = over or isinstance(self.actions[-1], a.Extra)
             self.cost += 2 * BEHIND if gone_on else BEHIND if hands else BEGUN
         if self.at.bonus and not self.at.used and not state.bonus:
@@ -96,13 +97,14 @@ class Tried:
         self.value = self.cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:
-        """What the board looks like, to know positions met before."""
+        """What the board looks like, to recognise positions met before."""
         s = self.at
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
 
 
 def named_culture(state: Position, action: Action, seen: Seen) -> Action:
-    """Culture with the stones of owners short of them where they are seen (U15)."""
+    """The culture action with the stones of owners who are short of them where they are seen
+    (U15)."""
     if not isinstance(action, a.Culture) or action.seat not in state.seats:
         return action
     needs = culture_needs(state, state.seats.index(action.seat))
@@ -122,7 +124,7 @@ def named_culture(state: Position, action: Action, seen: Seen) -> Action:
 
 
 def best_tried(tried: list[Tried]) -> list[Tried]:
-    """Likeliest first; of several ways to the same board the one that needs least."""
+    """Likeliest first; of several ways to the same board, the one that needs least."""
     out, known = [], set()
     for t in sorted(tried, key=lambda t: t.value):
         if t.board() not in known:

@@ -152,7 +152,7 @@ def _coming(state: Position) -> list[Text]:
 
 
 def _sets(state: Position) -> dict[str, Any]:
-    """One row a set: who, its members, its worth."""
+    """One row per set: whose it is, its members, its value."""
     rows: list[list[Any]] = []
     for p, s in enumerate(state.seats):
         points, sets, face = state.division(p)
@@ -206,8 +206,8 @@ def _notes(state: Position) -> list[Text]:
 
 
 def decision_needed(state: Position) -> Decision | None:
-    """What the camera cannot see: that a turn without a swap is done, and a hand tile that never
-    was in view."""
+    """What the camera cannot see: that a turn without a swap is done, and a hand tile that was
+    never in view."""
     if state.phase in ("over", "lay"):
         return None
     seat, p = state.seats[state.mover], state.mover

@@ -1,10 +1,10 @@
-"""Which attacks, in which order, lead from the stones that lie to those that are seen.
+"""Which attacks, in which order, lead from the stones on the board to those that are seen.
 
-A conquered tile may attack on, so the attacks of a turn form trees: an own tile at the root, each
-target below the tile it was attacked from. Once every target has its attacker the stones follow:
-what moves onto a target is what is to lie there in the end, and what its own attacks took and moved
-on. A tile that its own stones have left may be attacked again: it then is two nodes of the trees,
-the place and the place + the number of places.
+A conquered tile may attack in turn, so the attacks of one turn form trees: an own tile at the root,
+and each target below the tile it was attacked from. Once every target has its attacker the stones
+follow: what moves onto a target is what should lie there in the end, plus what its own attacks cost
+and moved on. A tile that its own stones have left may be attacked again; it is then two nodes of
+the trees, the place and the place + the number of places.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from engine.ur.stage import (
 )
 from engine.ur.words import FIVE
 
-THROUGH = 0.5  # nats: an attack on a free tile only to go on from there, or on a tile left before
+# nats: an attack on a free tile just to go on from there, or on a tile that was left before
+THROUGH = 0.5
 IN_VAIN = 4.0  # nats: attacks that leave nothing to see but stones gone
 TRIES = 300  # assignments of attackers looked at, with and without extra stones
 MOST_TARGETS = 6
@@ -38,7 +39,7 @@ Parents = dict[int, int]
 
 
 class Campaign:
-    """The attacks of one war: targets to be explained, what lies before it (`first`) and what comes
+    """The attacks of one war: targets to be explained, what comes before the war (`first`) and
     after it (`second`)."""
 
     def __init__(self, state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> None:
@@ -60,8 +61,8 @@ class Campaign:
         return Stage(with_tiles(self.mid, self.p, held) if after else self.mid, self.p, after)
 
     def price(self, i: int, t: int) -> int:
-        """Stones the attack from one node on another takes off the attacker; a tile left before is
-        free."""
+        """Stones that the attack from one node on another takes off the attacker; a tile that was
+        left before is free."""
         i %= self.size
         if t < self.size:
             return war_cost(self.mid, i, t)
@@ -73,7 +74,7 @@ class Campaign:
         return [i for i in (*self.own, *targets) if i % self.size in near]
 
     def assignments(self, targets: list[int]) -> Iterator[Parents]:
-        """Every way to give each target an attacker, without circles."""
+        """Every way to give each target an attacker, without cycles."""
 
         def give(k: int, parents: Parents) -> Iterator[Parents]:
             if k == len(targets):
@@ -95,7 +96,8 @@ class Campaign:
 def war_runs(
     state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
 ) -> Iterator[Run]:
-    """The runs of a turn with a war in it, exact ones; else single attacks that explain a part."""
+    """The runs of a turn with a war in it: exact ones; failing that, single attacks that explain a
+    part."""
     c = Campaign(state, p, aim, order)
     mid = c.mid
     must = [
@@ -112,7 +114,8 @@ def war_runs(
         if run is not None:
             yield run[0], run[1] + cost
             if isinstance(run[0][-1], a.Extra):
-                yield run[0][:-1], run[1] + cost  # what lies there may be the price, not paid yet
+                # what lies there may be the price, which has not been paid yet
+                yield run[0][:-1], run[1] + cost
             found = True
             break
     if order != ("war",):
@@ -120,7 +123,7 @@ def war_runs(
     single = [
         (i, t) for t in must for i in mid.board.near[t] if mid.owner[i] == p and not mid.zig[i]
     ]
-    # and the price not paid yet
+    # and the price has not been paid yet
     moved = [(i, t, aim.lo[t]) for i, t in single if 0 < aim.lo[t] == mid.count[i] - aim.lo[i]]
     part = (
         []
@@ -139,7 +142,7 @@ def _targets(
     c: Campaign, must: list[int], gone: list[int], allowed: int
 ) -> Iterator[tuple[list[int], int | None, float]]:
     """(targets, a free tile settled with the extra stones, cost): what may have been attacked, the
-    plainest first."""
+    simplest first."""
     n, mid, aim = c.size, c.mid, c.aim
     if not (must or gone):
         shrunk = [i for i in c.own if 0 < aim.hi[i] < mid.count[i]]
@@ -224,7 +227,7 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
 
 
 def _stays(c: Campaign, i: int, second: Stage, aim: Aim) -> tuple[int, int]:
-    """Fewest and most stones on a place after the war."""
+    """The fewest and most stones on a place after the war."""
     if c.after == "politics":
         return (1 if aim.lo[i] else 0), FIVE
     found = second.before(i, aim.lo[i], aim.hi[i])
@@ -239,7 +242,7 @@ def _solved(
     second: Stage,
     ways: dict[int, tuple[int, int]],
 ) -> Run | None:
-    """The run when every number fits, else None."""
+    """The run if every number fits, otherwise None."""
     c.tries -= 1
     children: dict[int, list[int]] = {}
     for t, i in parents.items():
@@ -291,8 +294,8 @@ def _span(
     ways: dict[int, tuple[int, int]],
     need: dict[int, tuple[int, int]],
 ) -> bool:
-    """Fills in how many stones come onto a place and all below it, attacks paid; False when a
-    target gets none."""
+    """Fills in how many stones come onto a place and everything below it, attacks paid for; False
+    if a target gets none."""
     low, high = ways[i]
     for t in children.get(i, ()):
         if not _span(c, t, children, ways, need):
@@ -315,7 +318,7 @@ def _share(
     left: dict[int, int],
     c: Campaign,
 ) -> None:
-    """Deals the stones of a place out to what stays there and what its attacks take and move."""
+    """Divides the stones of a place between what stays there and what its attacks cost and move."""
     spare = total - need[i][0]
     stays = min(spare, ways[i][1] - ways[i][0])
     left[i] = ways[i][0] + stays
@@ -330,8 +333,8 @@ def _share(
 def _attacks(
     c: Campaign, children: dict[int, list[int]], left: dict[int, int]
 ) -> list[Action] | None:
-    """The attacks in an order that works, None without one; `left`: what stays on each node in the
-    end."""
+    """The attacks in an order that works, None if there is none. `left`: what stays on each node in
+    the end."""
     sites, seat = c.state.board.sites, c.state.seats[c.p]
 
     def moved(t: int) -> int:
@@ -368,7 +371,7 @@ def _with_politics(
     wants: dict[int, int],
     need: dict[int, tuple[int, int]],
 ) -> Run | None:
-    """Politics before or after the war: only the sum of the stones is bound."""
+    """Politics before or after the war: only the sum of the stones is fixed."""
     sites, seat = c.state.board.sites, c.state.seats[c.p]
     have = {i: c.state.count[i] for i in c.own}
     targets = [t for below in children.values() for t in below]
@@ -410,7 +413,7 @@ def _keep(
     need: dict[int, tuple[int, int]],
     left: dict[int, int],
 ) -> None:
-    """Deals stones out before politics: as many to each place as are to lie there, as far as they
+    """Divides stones before politics: to each place as many as should lie there, as far as they
     go."""
     below = children.get(i, ())
     spare = total - sum(c.price(i, t) + max(1, need[t][0]) for t in below) - (1 if wants[i] else 0)

@@ -1,4 +1,4 @@
-"""The wars of a whole game, the longest first: for the evening's end."""
+"""The wars of a whole game, the longest first, for the summary of the evening."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SHOWN = 5
 def longest_wars(
     start: Position, played: Sequence[tuple[Action, Position]]
 ) -> list[dict[str, Any]]:
-    """One table (as in `view`), the wars with most attacks first; none: []. Attacks of one seat
-    that follow each other are a war; `lost`: the stones it cost everybody together."""
+    """One table (as in `view`) with the wars that had most attacks; [] if there were none.
+    Consecutive attacks of one seat are a war; `lost`: the stones it cost everybody together."""
     wars: list[dict[str, Any]] = []
     before, last = start, 0
     for n, (action, after) in enumerate(played, 1):
@@ -52,5 +52,5 @@ def longest_wars(
 
 
 def _stones(state: Position) -> int:
-    """stones on the tiles, all colours together"""
+    """Stones on the tiles, of all colours together."""
     return sum(c in state.seats for contents in state.layout().values() for c in contents)

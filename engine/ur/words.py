@@ -28,22 +28,22 @@ _NUMBERS = (say("no"), say("one"), say("two"), say("three"), say("four"), say("f
 
 
 def seat_name(seat: str) -> Text:
-    """A seat's name, to be translated."""
+    """A seat's name, for translation."""
     return _SEATS.get(seat) or say(seat)
 
 
 def colour_name(seat: str) -> Text:
-    """The name of a seat's colour, to be translated."""
+    """The name of a seat's colour, for translation."""
     return _COLOURS.get(seat) or say(seat)
 
 
 def domain_name(domain: str) -> Text:
-    """A domain's name, to be translated."""
+    """A domain's name, for translation."""
     return _DOMAINS.get(domain) or say(domain)
 
 
 def number_word(n: int) -> Text | int:
-    """A number in words where it is small, to be translated."""
+    """A small number in words, for translation."""
     return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else n
 
 
@@ -65,7 +65,7 @@ def stones_words(seat: str, n: int) -> Text:
 
 
 def lay_more(seat: str, n: int, site: str) -> Text:
-    """The to-do of n stones that are still to be laid."""
+    """The to-do for n stones that still have to be laid."""
     return say(
         "one more {colour} stone on {site}" if n == 1 else "{n} more {colour} stones on {site}",
         n=number_word(n),
@@ -75,12 +75,12 @@ def lay_more(seat: str, n: int, site: str) -> Text:
 
 
 def take_off(seat: str, n: int, site: str) -> Text:
-    """The to-do of n stones that are still to be taken off."""
+    """The to-do for n stones that still have to be removed."""
     return say("take {stones} off {site}", stones=stones_words(seat, n), site=site)
 
 
 def listed_texts(parts: list[Text]) -> Text:
-    """Several texts as one, between commas."""
+    """Several texts as one, separated by commas."""
     out = parts[0]
     for p in parts[1:]:
         out = say("{first}, {next}", first=out, next=p)
@@ -88,7 +88,7 @@ def listed_texts(parts: list[Text]) -> Text:
 
 
 def kind_name(kind: str) -> Text:
-    """What people call a kind: "a black stone", "the tile war (trade on the back)"."""
+    """What people call a kind, such as "a black stone" or "the tile war (trade on the back)"."""
     if kind in _SEATS:
         return say("a {colour} stone", colour=colour_name(kind))
     if kind == "ziggurat":

@@ -137,9 +137,9 @@ class Art:
         self.data, self.name = data, name
         self.colours: dict[str, str] = dict(data.get("colours", {}))
         self.symbols: dict[str, list[dict[str, Any]]] = dict(data.get("symbols", {}))
-        self._pieces = [(_pattern(p.get("kind", "")), p) for p in data.get("piece", ())]
+        self._pieces = [(_kind_pattern(p.get("kind", "")), p) for p in data.get("piece", ())]
         self._turns = [
-            (_pattern(t.get("kind", "*")), _pattern(t.get("site", "*")), t)
+            (_kind_pattern(t.get("kind", "*")), _kind_pattern(t.get("site", "*")), t)
             for t in data.get("turn", ())
         ]
 
@@ -184,7 +184,7 @@ class Art:
         drawing is made for."""
         found = self._find(kind)
         if found is None:
-            return _lettered(kind, size or 20.0)
+            return _lettered_piece(kind, size or 20.0)
         entry, names = found
         made_for = self.size(kind)
         if "tiers" in entry:
@@ -276,7 +276,7 @@ class Art:
         width, height = (float(v) for v in plan.size)
         if "band" in rule:
             above, below = (
-                [_Frame.of(s) for s in plan.sites.values() if _pattern(p).fullmatch(s.id)]
+                [_Frame.of(s) for s in plan.sites.values() if _kind_pattern(p).fullmatch(s.id)]
                 for p in rule["band"]
             )
             if above and below:
@@ -286,7 +286,7 @@ class Art:
         if "site" not in rule and "tag" not in rule:
             yield _Frame(width / 2, height / 2, width, height), {}
             return
-        ids, tags = _pattern(rule.get("site", "*")), _pattern(rule.get("tag", "*"))
+        ids, tags = _kind_pattern(rule.get("site", "*")), _kind_pattern(rule.get("tag", "*"))
         found = []
         for site in plan.sites.values():
             m = ids.fullmatch(site.id)
@@ -339,11 +339,11 @@ class Art:
         if depth > 12:
             raise BadArt("symbols use each other endlessly")
         prims = self._plain_shape(spec, names, frame, depth)
-        scale = _number(spec.get("scale", 1), names)
-        at = [_number(v, names) for v in spec.get("at", (0, 0))]
+        scale = _number_of(spec.get("scale", 1), names)
+        at = [_number_of(v, names) for v in spec.get("at", (0, 0))]
         return [
             moved_prim(p, *at)
-            for p in turned_prims(prims, _number(spec.get("turn", 0), names), scale)
+            for p in turned_prims(prims, _number_of(spec.get("turn", 0), names), scale)
         ]
 
     def _plain_shape(
@@ -362,7 +362,7 @@ class Art:
                     "at": [0.0, 0.0],
                     "text": _fill_in(str(spec["text"]), names),
                     "turn": 0.0,
-                    "size": _number(spec.get("size", 5), names),
+                    "size": _number_of(spec.get("size", 5), names),
                     "fill": self._colour(spec.get("fill", "line"), names),
                 }
             ]
@@ -370,13 +370,13 @@ class Art:
             self._colour(spec.get("fill"), names),
             self._colour(spec.get("stroke"), names),
         )
-        width = _number(spec.get("width", 0.5), names) if stroke else 0.0
+        width = _number_of(spec.get("width", 0.5), names) if stroke else 0.0
         if "circle" in spec:
             return [
                 {
                     "p": "circle",
                     "at": [0.0, 0.0],
-                    "r": _number(spec["circle"], names),
+                    "r": _number_of(spec["circle"], names),
                     "fill": fill,
                     "stroke": stroke,
                     "width": width,
@@ -384,7 +384,9 @@ class Art:
             ]
         for key, (points_of, closed) in SHAPES.items():
             if key in spec:
-                points = points_of(_numbers(spec[key], names), _number(spec.get("round", 0), names))
+                points = points_of(
+                    _numbers_of(spec[key], names), _number_of(spec.get("round", 0), names)
+                )
                 return [
                     {
                         "p": "polygon",
@@ -402,7 +404,7 @@ class Art:
                     }
                 ]
         if "outline" in spec and frame is not None:
-            by, box = _number(spec["outline"], names), (frame.x, frame.y, frame.w, frame.h)
+            by, box = _number_of(spec["outline"], names), (frame.x, frame.y, frame.w, frame.h)
             return [
                 {
                     "p": "polygon",
@@ -429,8 +431,8 @@ class Art:
     def _row(
         self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
     ) -> list[Prim]:
-        n = round(_number(spec["row"], names))
-        dx, dy = _numbers(spec["step"], names)
+        n = round(_number_of(spec["row"], names))
+        dx, dy = _numbers_of(spec["step"], names)
         one = [p for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
         return [
             moved_prim(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy)
@@ -441,7 +443,7 @@ class Art:
     def _ring(
         self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
     ) -> list[Prim]:
-        n, r = round(_number(spec["ring"], names)), _number(spec.get("r", 0), names)
+        n, r = round(_number_of(spec["ring"], names)), _number_of(spec.get("r", 0), names)
         one = [
             moved_prim(p, 0, -r) for s in spec["draw"] for p in self._shape(s, names, frame, depth)
         ]
@@ -480,7 +482,7 @@ class _Frame:
 
 
 @cache
-def _pattern(text: str) -> re.Pattern[str]:
+def _kind_pattern(text: str) -> re.Pattern[str]:
     def part(p: str) -> str:
         if p == "*":
             return ".*"
@@ -509,7 +511,7 @@ _OPERATORS = {
 }
 
 
-def _number(value: Any, names: Mapping[str, Any]) -> float:
+def _number_of(value: Any, names: Mapping[str, Any]) -> float:
     """A number, or an arithmetic expression in text such as "w/2-3" over the names."""
     if not isinstance(value, str):
         return float(value)
@@ -528,8 +530,12 @@ def _number(value: Any, names: Mapping[str, Any]) -> float:
     return work(ast.parse(value, mode="eval").body)
 
 
-def _numbers(value: Any, names: Mapping[str, Any]) -> Any:
-    return [_numbers(v, names) for v in value] if isinstance(value, list) else _number(value, names)
+def _numbers_of(value: Any, names: Mapping[str, Any]) -> Any:
+    return (
+        [_numbers_of(v, names) for v in value]
+        if isinstance(value, list)
+        else _number_of(value, names)
+    )
 
 
 _PLAIN = (
@@ -561,7 +567,7 @@ _NAMED = {
 }
 
 
-def _lettered(kind: str, size: Size) -> list[Prim]:
+def _lettered_piece(kind: str, size: Size) -> list[Prim]:
     """A kind without a drawing: on the colour that its name mentions, or else one derived from its
     first word, the first letters of its last word that is not a colour."""
     words = [w for w in re.split(r"[\s:/_\-]+", kind) if w] or [kind]

@@ -35,20 +35,22 @@ def load_rules(game: str, language: str = "en") -> dict[str, Rule]:
 
     Raises ModuleNotFoundError if there is no such game.
     """
-    out = _ledger(game, "rules.md", "en")
+    out = _read_ledger(game, "rules.md", "en")
     if (
         re.fullmatch("[a-z]{2}", language)
         and resources.files(f"engine.{game}").joinpath(f"rules.{language}.md").is_file()
     ):
-        told = _ledger(game, f"rules.{language}.md", language)
+        translated = _read_ledger(game, f"rules.{language}.md", language)
         out = {
-            n: msgspec.structs.replace(told[n], places=rule.places) if n in told else rule
+            n: msgspec.structs.replace(translated[n], places=rule.places)
+            if n in translated
+            else rule
             for n, rule in out.items()
         }
     return out
 
 
-def _ledger(game: str, file: str, language: str) -> dict[str, Rule]:
+def _read_ledger(game: str, file: str, language: str) -> dict[str, Rule]:
     out: dict[str, Rule] = {}
     heading, places = "", ()
     for line in (
@@ -77,7 +79,7 @@ def rules_passage(game: str, place: str) -> str:
     lines = source_text(game).splitlines()
     marked = any(line.startswith("#") for line in lines)
     heads = [i for i, line in enumerate(lines) if _is_heading(line, marked)]
-    alike = [(_likeness(place, lines[i]), -i) for i in heads]
+    alike = [(_heading_likeness(place, lines[i]), -i) for i in heads]
     if not alike or max(alike)[0] < 0.75:
         return ""
     start = -max(alike)[1]
@@ -99,16 +101,16 @@ def _is_heading(line: str, marked: bool) -> bool:
     )
 
 
-def _likeness(place: str, line: str) -> float:
+def _heading_likeness(place: str, line: str) -> float:
     if line.strip(" #*:.").lower() == place.lower():
         return 3.0
-    a, b = (re.sub(r"^(de|het|een) ", "", _bare(text)) for text in (place, line))
+    a, b = (re.sub(r"^(de|het|een) ", "", _bare_heading(text)) for text in (place, line))
     if not a or not b:
         return 1.5 * line.strip(" #*").lower().startswith(place.lower())
     return 2.0 if a == b else 1.5 if b.startswith(a) else SequenceMatcher(None, a, b).ratio()
 
 
-def _bare(text: str) -> str:
+def _bare_heading(text: str) -> str:
     text = re.sub(r"^[#\s*]*(fase \d+:? *)?(\w\. )?", "", text.lower())
     return re.sub(r"[\s\d:.*-]+$", "", text).strip()
 

@@ -136,14 +136,14 @@ def run_script(
             continue
         line, *refused = re.split(r"\s*!", line)
         try:
-            now, action, passed = _action(state, line, legal=not refused)
+            now, action, passed = _action_of(state, line, legal=not refused)
         except BadText as e:
             raise BadScript(f"line {n}: {e}") from None
         violations = now.check(action)
         rules = [v.rule for v in violations]
         if refused:
             result.expectations += 1
-            wanted = _rules(refused)
+            wanted = _named_rules(refused)
             if not violations:
                 result.faults.append(
                     Fault(n, f"refused by {' '.join(wanted) or 'some rule'}", "it is legal")
@@ -170,7 +170,7 @@ def run_script(
     return result
 
 
-def _action(
+def _action_of(
     state: State, line: str, legal: bool
 ) -> tuple[State, Action, list[tuple[Action, State]]]:
     """The action that a line states, the state it is done in, and the unspoken passes before it,
@@ -200,7 +200,7 @@ def check_expectation(state: State, n: int, words: list[str]) -> Fault | None:
     for the state itself or for one of its `readings`. Raises BadScript, naming line n."""
     if not words:
         raise BadScript(f"line {n}: an expectation needs words")
-    fault = _expect(state, n, words)
+    fault = _unmet_expectation(state, n, words)
     if (
         fault
         and words[0] not in ("can", "cannot", "todo")
@@ -210,7 +210,7 @@ def check_expectation(state: State, n: int, words: list[str]) -> Fault | None:
     return fault
 
 
-def _expect(state: State, n: int, words: list[str]) -> Fault | None:
+def _unmet_expectation(state: State, n: int, words: list[str]) -> Fault | None:
     """The same, for this state alone."""
     said, head = "? " + " ".join(words), "not over" if words[:2] == ["not", "over"] else words[0]
     rest = words[len(head.split()) :]
@@ -228,17 +228,17 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
 # they do. They raise BadScript, naming line n.
 
 
-def _at(state: State, rest: list[str], n: int) -> str | None:
-    return next(_elsewise(state, rest, n), None)
+def _unlike_at(state: State, rest: list[str], n: int) -> str | None:
+    return next(_other_contents(state, rest, n), None)
 
 
-def _turn(state: State, rest: list[str], n: int) -> str | None:
+def _unlike_turn(state: State, rest: list[str], n: int) -> str | None:
     # such as a conflict's defender, whom everybody is waiting for
     waited_for = rest == list(state.actors)
     return None if state.turn == rest[0] or waited_for else state.turn or "nobody: the game is over"
 
 
-def _over(state: State, rest: list[str], n: int) -> str | None:
+def _unlike_over(state: State, rest: list[str], n: int) -> str | None:
     return None if state.outcome() else "the game goes on"
 
 
@@ -246,44 +246,46 @@ def _not_over(state: State, rest: list[str], n: int) -> str | None:
     return "the game is over" if state.outcome() else None
 
 
-def _winner(state: State, rest: list[str], n: int) -> str | None:
+def _unlike_winner(state: State, rest: list[str], n: int) -> str | None:
     outcome = state.outcome()
     if outcome is None:
         return "the game goes on"
     return None if set(outcome.winners) == set(rest) else "winner " + " ".join(outcome.winners)
 
 
-def _can(state: State, rest: list[str], n: int) -> str | None:
-    violations = _asked(state, rest, n, legal=True)[0]
+def _unlike_can(state: State, rest: list[str], n: int) -> str | None:
+    violations = _asked_action(state, rest, n, legal=True)[0]
     return "; ".join(f"{v.rule} {v.text}" for v in violations) or None
 
 
-def _cannot(state: State, rest: list[str], n: int) -> str | None:
-    violations, wanted = _asked(state, rest, n, legal=False)
+def _unlike_cannot(state: State, rest: list[str], n: int) -> str | None:
+    violations, wanted = _asked_action(state, rest, n, legal=False)
     rules = [v.rule for v in violations]
     if violations and all(r in rules for r in wanted):
         return None
     return "refused by " + " ".join(rules) if violations else "it is legal"
 
 
-def _asked(state: State, rest: list[str], n: int, legal: bool) -> tuple[list[Violation], list[str]]:
+def _asked_action(
+    state: State, rest: list[str], n: int, legal: bool
+) -> tuple[list[Violation], list[str]]:
     """The violations of an action as a script writes it, and the rules the line names."""
     line, *refused = re.split(r"\s*!", " ".join(rest))
     try:
-        now, action, _ = _action(state, line, legal)
+        now, action, _ = _action_of(state, line, legal)
     except BadText as e:
         raise BadScript(f"line {n}: {e}") from None
-    return now.check(action), _rules(refused)
+    return now.check(action), _named_rules(refused)
 
 
-def _todo(state: State, rest: list[str], n: int) -> str | None:
+def _unlike_todo(state: State, rest: list[str], n: int) -> str | None:
     todo = state.todo()
-    if all(any(_site(state, word, n)[0] in t.sites for t in todo) for word in rest):
+    if all(any(_known_site(state, word, n)[0] in t.sites for t in todo) for word in rest):
         return None
     return "; ".join(str(t.text) for t in todo) or "nothing to do"
 
 
-def _score(state: State, rest: list[str], n: int) -> str | None:
+def _unlike_score(state: State, rest: list[str], n: int) -> str | None:
     seat, *said = rest
     if len(said) > 1 and len(said) % 2:
         raise BadScript(
@@ -296,15 +298,15 @@ def _score(state: State, rest: list[str], n: int) -> str | None:
     )
 
 
-def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
+def _other_contents(state: State, words: list[str], n: int) -> Iterator[str]:
     """What lies on each site that does not show what the words say; a word that is a site id starts
     the next one, as in a layout."""
     layout = state.layout()
-    site, reads = _site(state, words[0], n)
+    site, reads = _known_site(state, words[0], n)
     groups: list[tuple[str, str, list[str]]] = [(site, reads, [])]
     for word in words[1:]:
         if (plan := getattr(state, "plan", None)) is not None and plan.called(word):
-            groups.append((*_site(state, word, n), []))
+            groups.append((*_known_site(state, word, n), []))
         else:
             groups[-1][2].append(word)
     for site, reads, kinds in groups:
@@ -333,7 +335,7 @@ def _one_score(state: State, rest: list[str], n: int) -> str | None:
     return None if str(have) == value else str(have)
 
 
-def _site(state: State, word: str, n: int) -> tuple[str, str]:
+def _known_site(state: State, word: str, n: int) -> tuple[str, str]:
     """The site's id and how it is read. Raises BadScript if the plan does not have it."""
     plan = getattr(state, "plan", None)
     if plan is None:
@@ -344,7 +346,7 @@ def _site(state: State, word: str, n: int) -> tuple[str, str]:
     return site, plan.sites[site].reads
 
 
-def _rules(refused: Iterable[str]) -> list[str]:
+def _named_rules(refused: Iterable[str]) -> list[str]:
     """The rule numbers after the exclamation marks."""
     return [rule for part in refused for rule in re.split(r"[\s,!]+", part) if rule]
 
@@ -359,13 +361,13 @@ class Expectation(NamedTuple):
 
 
 _EXPECTATIONS = {
-    "at": Expectation(_at, 1),
-    "turn": Expectation(_turn, 1, 1),
-    "over": Expectation(_over, 0, 0),
+    "at": Expectation(_unlike_at, 1),
+    "turn": Expectation(_unlike_turn, 1, 1),
+    "over": Expectation(_unlike_over, 0, 0),
     "not over": Expectation(_not_over, 0, 0),
-    "winner": Expectation(_winner),
-    "can": Expectation(_can),
-    "cannot": Expectation(_cannot),
-    "todo": Expectation(_todo, 1),
-    "score": Expectation(_score, 2),
+    "winner": Expectation(_unlike_winner),
+    "can": Expectation(_unlike_can),
+    "cannot": Expectation(_unlike_cannot),
+    "todo": Expectation(_unlike_todo, 1),
+    "score": Expectation(_unlike_score, 2),
 }

@@ -126,7 +126,7 @@ def grown_outline(
     return [[(x - mx) * fx, (y - my) * fy] for x, y in outline]
 
 
-def _mapped(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
+def _mapped_prim(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
     out = dict(prim)
     if "points" in out:
         out["points"] = [point(p) for p in out["points"]]
@@ -142,7 +142,7 @@ def _mapped(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
 
 def moved_prim(prim: Prim, dx: float, dy: float) -> Prim:
     """A primitive shifted by (dx, dy) mm."""
-    return _mapped(prim, lambda p: [p[0] + dx, p[1] + dy], 1.0) if dx or dy else prim
+    return _mapped_prim(prim, lambda p: [p[0] + dx, p[1] + dy], 1.0) if dx or dy else prim
 
 
 def turned_prims(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
@@ -151,7 +151,7 @@ def turned_prims(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
         return prims
     c, s = math.cos(math.radians(degrees)) * scale, math.sin(math.radians(degrees)) * scale
     return [
-        _mapped(p, lambda q: [c * q[0] - s * q[1], s * q[0] + c * q[1]], scale, degrees)
+        _mapped_prim(p, lambda q: [c * q[0] - s * q[1], s * q[0] + c * q[1]], scale, degrees)
         for p in prims
     ]
 
@@ -161,4 +161,4 @@ def resized_prims(prims: list[Prim], made_for: Size | None, size: Size | None) -
     fx, fy = stretch_factors(made_for, size)
     if fx == fy == 1:
         return prims
-    return [_mapped(p, lambda q: [q[0] * fx, q[1] * fy], math.sqrt(fx * fy)) for p in prims]
+    return [_mapped_prim(p, lambda q: [q[0] * fx, q[1] * fy], math.sqrt(fx * fy)) for p in prims]

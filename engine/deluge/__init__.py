@@ -17,7 +17,7 @@ from engine.tracing import PlanFault
 
 
 @cache
-def _plan() -> Plan:
+def _own_plan() -> Plan:
     return Plan.parse(resources.files(__name__).joinpath("plan.toml").read_text(encoding="utf-8"))
 
 
@@ -35,7 +35,7 @@ class Deluge(Game[DelugeState]):
     form = tracing.FORM
 
     def plan(self) -> Plan:
-        return _plan()
+        return _own_plan()
 
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None

@@ -46,7 +46,7 @@ def number_of(word: str) -> int:
     return n
 
 
-def _leg(words: list[str], said: Said) -> tuple[str, str]:
+def _from_and_to(words: list[str], said: Said) -> tuple[str, str]:
     """Where from and where to."""
     a, arrow, b = words.pop(0).partition(">") if words else ("", "", "")
     if not arrow:
@@ -54,7 +54,7 @@ def _leg(words: list[str], said: Said) -> tuple[str, str]:
     return known_cell(a, said), known_cell(b, said)
 
 
-def _crew(words: list[str], said: Said) -> tuple[int, int, Goods, int]:
+def _pieces_going(words: list[str], said: Said) -> tuple[int, int, Goods, int]:
     """Own people, own soldiers, slaves per colour, fanatics."""
     people = soldiers = fanatics = 0
     slaves: dict[str, int] = {}
@@ -76,7 +76,7 @@ def _crew(words: list[str], said: Said) -> tuple[int, int, Goods, int]:
     return people, soldiers, tuple((c, slaves[c]) for c in COLOURS if slaves.get(c)), fanatics
 
 
-def _seas(words: list[str], said: Said) -> tuple[tuple[str, ...]]:
+def _seas_crossed(words: list[str], said: Said) -> tuple[tuple[str, ...]]:
     """The sea cells of a crossing, up to the pieces that go."""
     if not words or words.pop(0) != "via":
         raise BadText("ferry A>B via SEA ... people N")
@@ -88,7 +88,7 @@ def _seas(words: list[str], said: Said) -> tuple[tuple[str, ...]]:
     return (tuple(via),)
 
 
-def _ships(words: list[str], said: Said) -> tuple[int]:
+def _number_of_ships(words: list[str], said: Said) -> tuple[int]:
     if len(words) > 1:
         raise UsageError(SAIL)
     return (number_of(words.pop(0)) if words else 1,)
@@ -111,26 +111,26 @@ def bill_words(goods: Goods) -> str:
     return " ".join(f"{g} {n}" for g, n in goods)
 
 
-def _yield(words: list[str], said: Said) -> tuple[str, Goods, tuple[str, ...]]:
+def _harvested_goods(words: list[str], said: Said) -> tuple[str, Goods, tuple[str, ...]]:
     """A cell, what is harvested there, and the forests covered if they are named."""
     cell, rest, spots = known_cell(words.pop(0), said), words.copy(), list[str]()
     words.clear()
     if "at" in rest:
         at = rest.index("at")
-        named = {_spot(cell, w, said) for w in rest[at + 1 :]}
+        named = {_known_spot(cell, w, said) for w in rest[at + 1 :]}
         spots = [s for s in said.world.spots[cell] if s in named]
         rest = rest[:at]
     return cell, goods_of(rest), tuple(spots)
 
 
-def _spot(cell: str, word: str, said: Said) -> str:
+def _known_spot(cell: str, word: str, said: Said) -> str:
     for spot in said.world.spots.get(cell, ()):
         if word in (spot, spot.rpartition(".")[2]):
             return spot
     raise BadText(f"{cell} has no forest called {word!r}")
 
 
-def _bargain(words: list[str], said: Said) -> tuple[str, Goods, str, Goods]:
+def _both_sides(words: list[str], said: Said) -> tuple[str, Goods, str, Goods]:
     """Who gives what to whom for what."""
     mine = words.copy()
     words.clear()
@@ -147,7 +147,7 @@ def _bargain(words: list[str], said: Said) -> tuple[str, Goods, str, Goods]:
     return giver, goods_of(mine[1:at]), taker, goods_of(gets)
 
 
-def _building(words: list[str], said: Said) -> tuple[str, str, Goods]:
+def _thing_built(words: list[str], said: Said) -> tuple[str, str, Goods]:
     """What is built where, and what is paid."""
     (what, where), rest = words[:2], words[2:]
     words.clear()
@@ -163,8 +163,8 @@ def _building(words: list[str], said: Said) -> tuple[str, str, Goods]:
 
 SAIL, AGREE = "sail A>B N", "agree SEAT SEA"
 BUILD = "build ship SEA, or build mine|soldier|dolmen CELL pay wood 10"
-LEG = Part(("origin", "target"), _leg, lambda a: f"{a.origin}>{a.target}")
-CREW = Part(("people", "soldiers", "slaves", "fanatics"), _crew, lambda a: a.crew())
+LEG = Part(("origin", "target"), _from_and_to, lambda a: f"{a.origin}>{a.target}")
+CREW = Part(("people", "soldiers", "slaves", "fanatics"), _pieces_going, lambda a: a.crew())
 
 
 class Crew(Action, frozen=True):
@@ -205,7 +205,11 @@ class Ferry(Crew, frozen=True):
     via: tuple[str, ...] = ()
 
     syntax = Syntax(
-        "ferry", LEG, Part(("via",), _seas, lambda a: f"via {' '.join(a.via)}"), CREW, usage=""
+        "ferry",
+        LEG,
+        Part(("via",), _seas_crossed, lambda a: f"via {' '.join(a.via)}"),
+        CREW,
+        usage="",
     )
 
 
@@ -216,7 +220,9 @@ class Sail(Action, frozen=True):
     target: str
     ships: int = 1
 
-    syntax = Syntax("sail", LEG, Part(("ships",), _ships, lambda a: str(a.ships)), usage=SAIL)
+    syntax = Syntax(
+        "sail", LEG, Part(("ships",), _number_of_ships, lambda a: str(a.ships)), usage=SAIL
+    )
 
 
 class Harvest(Action, frozen=True):
@@ -233,7 +239,7 @@ class Harvest(Action, frozen=True):
 
     syntax = Syntax(
         "harvest",
-        Part(("cell", "goods", "spots"), _yield, harvested, 1),
+        Part(("cell", "goods", "spots"), _harvested_goods, harvested, 1),
         usage="harvest CELL wood N ...",
     )
 
@@ -264,7 +270,7 @@ class Trade(Action, frozen=True):
         return f"{self.giver} {bill_words(self.gives)} for {self.taker} {bill_words(self.takes)}"
 
     syntax = Syntax(
-        "trade", Part(("giver", "gives", "taker", "takes"), _bargain, bargain), usage=""
+        "trade", Part(("giver", "gives", "taker", "takes"), _both_sides, bargain), usage=""
     )
 
     def asks(self) -> str:
@@ -282,7 +288,7 @@ class Build(Action, frozen=True):
         """What is built, where, and what is paid, as people write it."""
         return f"{self.what} {self.cell}" + (f" pay {bill_words(self.pay)}" if self.pay else "")
 
-    syntax = Syntax("build", Part(("what", "cell", "pay"), _building, building, 2), usage=BUILD)
+    syntax = Syntax("build", Part(("what", "cell", "pay"), _thing_built, building, 2), usage=BUILD)
 
 
 class Agree(Action, frozen=True):
@@ -316,7 +322,7 @@ def parse_action(text: str, world: Map) -> Action:
         raise BadText(f"no seat called {seat!r} (there are: {', '.join(COLOURS)})")
     verb = words[0]
     if verb not in NOTATION.sorts:
-        raise BadText(f"no doing called {verb!r} ({', '.join(NOTATION.sorts)})")
+        raise BadText(f"no action is called {verb!r} (there are: {', '.join(NOTATION.sorts)})")
     try:
         return NOTATION.read(verb, seat, words[1:], Said(seat, world))
     except UsageError as e:

@@ -58,7 +58,7 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
 
     def contents(self) -> Contents:
         """The contents as a layout lists them: pieces of a cluster, in a fixed order."""
-        return _contents(self)
+        return _kinds_on(self)
 
     @classmethod
     def of(cls, kinds: Iterable[str]) -> Cell:
@@ -76,13 +76,13 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
                 raise BadText(f"{kind} is no piece that lies on a cell")
             fours[head][_INDEX[colour]] += n
         people, soldiers, ships, dolmens = (
-            _four(fours[head]) for head in ("people", "soldier", "ship", "dolmen")
+            _four_numbers(fours[head]) for head in ("people", "soldier", "ship", "dolmen")
         )
         return cls(people, soldiers, ships, dolmens, fanatics, mines, flooded=bool(water))
 
 
 @lru_cache(maxsize=4096)
-def _contents(cell: Cell) -> Contents:
+def _kinds_on(cell: Cell) -> Contents:
     out: list[str] = ["water"] if cell.flooded else []
     for name, four in (
         ("people", cell.people),
@@ -100,7 +100,7 @@ def sole_colour(four: Four) -> int | None:
     return four.index(sum(four)) if four.count(0) == 3 else None
 
 
-def _four(numbers: Sequence[int]) -> Four:
+def _four_numbers(numbers: Sequence[int]) -> Four:
     a, b, c, d = numbers
     return a, b, c, d
 
@@ -109,7 +109,7 @@ def add_pawns(four: Four, index: int, n: int) -> Four:
     """The four numbers with n added to one colour."""
     out = list(four)
     out[index] += n
-    return _four(out)
+    return _four_numbers(out)
 
 
 def fight_out(four: Four) -> Four:
@@ -119,4 +119,4 @@ def fight_out(four: Four) -> Four:
     while sum(1 for n in out if n) > 1:
         least = min(n for n in out if n)
         out = [n - least if n else 0 for n in out]
-    return _four(out)
+    return _four_numbers(out)

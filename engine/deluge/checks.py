@@ -51,10 +51,10 @@ def check_action(state: Position, action: Action) -> list[Violation]:
     if state.phase == OVER:
         out.add("D50", "the game is over")
     if action.seat not in state.seats:
-        out.add("D1", "{seat} does not play", seat=seat_name(action.seat))
+        out.add("D1", "{seat} does not play in this game", seat=seat_name(action.seat))
         return out
     if wanted and wanted != state.phase:
-        out.add("D8", "this is the phase of {phase}", phase=PHASE_NAMES[state.phase])
+        out.add("D8", "the current phase is {phase}", phase=PHASE_NAMES[state.phase])
     if sort is not act.Agree and action.seat != state.turn and state.phase != OVER:
         out.add("D9", "it is the turn of {seat}", seat=seat_name(str(state.turn)))
         if state.phase == BUILDING and sort is act.Build:
@@ -71,33 +71,33 @@ def check_action(state: Position, action: Action) -> list[Violation]:
 def _not_now(state: Position, sort: type[Action], out: Faults) -> None:
     """Records what a phase forbids by a rule of its own."""
     if state.phase == BUILDING and sort is act.Trade:
-        out.add("D34", "no trade any more while building")
+        out.add("D34", "there is no more trading during building")
     if state.phase == FLIGHT and sort in (act.Ferry, act.Sail):
         out.add("D48", "nobody flees by boat")
 
 
-def _done(state: Position, a: act.Done, out: Faults) -> None:
+def _check_done(state: Position, a: act.Done, out: Faults) -> None:
     if state.phase == FLIGHT:
-        out.add("D48", "who can flee must flee")
+        out.add("D48", "everybody who can flee must flee")
 
 
 # Movement
 
 
-def _lands(state: Position, a: act.Crew, out: Faults) -> bool:
+def _both_are_land(state: Position, a: act.Crew, out: Faults) -> bool:
     """Whether both ends are land that pawns may be on; records why not."""
     for name in (a.origin, a.target):
         if not state.is_land(name):
             out.add("D10", "{cell} is sea", cell=name)
-            _flooded(state, name, out)
+            _check_flooded(state, name, out)
         elif state.cell(name).taken:
             out.add("D32", "{cell} is taken by fanatics", cell=name)
     if a.origin == a.target:
-        out.add("D10", "{cell} is where they are", cell=a.origin)
+        out.add("D10", "they are on {cell} already", cell=a.origin)
     return state.is_land(a.origin) and state.is_land(a.target)
 
 
-def _flooded(state: Position, name: str, out: Faults) -> None:
+def _check_flooded(state: Position, name: str, out: Faults) -> None:
     if state.cell(name).flooded:
         out.add("D47", "{cell} is under water: it is a sea cell now", cell=name)
 
@@ -112,26 +112,26 @@ def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> Non
     if not fresh:
         people, soldiers = cell.people[i], cell.soldiers[i]
     if a.people and slaves[i]:
-        out.add("D16", "slaves do not move by themselves")
+        out.add("D16", "slaves do not move on their own")
     if a.people > cell.people[i] or a.soldiers > cell.soldiers[i]:
-        out.add("D10", "there are not so many on {cell}", cell=a.origin)
+        out.add("D10", "there are not that many on {cell}", cell=a.origin)
     elif a.people > people or a.soldiers > soldiers:
         out.add(
             "D10",
-            "a pawn moves one cell only: not so many on {cell} have not moved yet",
+            "a pawn moves only one cell: not that many on {cell} can still move",
             cell=a.origin,
         )
     if not a.slaves:
         return
     if not a.soldiers:
-        out.add("D16", "slaves go only with a soldier")
+        out.add("D16", "slaves move only with a soldier")
     for colour, n in a.slaves:
         c = COLOURS.index(colour)
         free = state.unmoved(a.origin, c)[0] if fresh else cell.people[c]
         if cell.ruler() != i or n > slaves[c]:
             out.add(
                 "D16",
-                "{seat} has not so many {colour} slaves on {cell}",
+                "{seat} does not have that many {colour} slaves on {cell}",
                 seat=seat_name(a.seat),
                 cell=a.origin,
                 colour=colour_name(colour),
@@ -139,14 +139,14 @@ def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> Non
         elif n > free:
             out.add(
                 "D10",
-                "a pawn moves one cell only: not so many on {cell} have not moved yet",
+                "a pawn moves only one cell: not that many on {cell} can still move",
                 cell=a.origin,
             )
     if state.ruler(a.target) != i:
-        out.add("D16", "slaves go only to a cell that {seat} rules", seat=seat_name(a.seat))
+        out.add("D16", "slaves move only to a cell that {seat} rules", seat=seat_name(a.seat))
 
 
-def _enter(state: Position, a: act.Crew, out: Faults) -> None:
+def _check_entry(state: Position, a: act.Crew, out: Faults) -> None:
     i, ruler = state.colour(a.seat), state.ruler(a.target)
     if ruler is not None and ruler != i and a.people:
         out.add(
@@ -157,30 +157,30 @@ def _enter(state: Position, a: act.Crew, out: Faults) -> None:
         )
 
 
-def _move(state: Position, a: act.Move, out: Faults) -> None:
-    if _lands(state, a, out):
+def _check_move(state: Position, a: act.Move, out: Faults) -> None:
+    if _both_are_land(state, a, out):
         if a.target not in state.world.touching[a.origin] and a.origin != a.target:
             out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
-        _enter(state, a, out)
+        _check_entry(state, a, out)
         _those_who_go(state, a, out, True)
     elif a.target not in state.world.touching[a.origin]:
         out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
 
 
-def _ferry(state: Position, a: act.Ferry, out: Faults) -> None:
-    if _lands(state, a, out):
-        _enter(state, a, out)
+def _check_ferry(state: Position, a: act.Ferry, out: Faults) -> None:
+    if _both_are_land(state, a, out):
+        _check_entry(state, a, out)
         _those_who_go(state, a, out, True)
     chain = (a.origin, *a.via, a.target)
     for one, other in zip(chain, chain[1:]):
         if other not in state.world.touching[one]:
             out.add("D11", "{target} does not border {origin}", target=other, origin=one)
     if len(set(a.via)) < len(a.via):
-        out.add("D11", "a crossing goes over each sea once")
+        out.add("D11", "a crossing uses each sea only once")
     i = state.colour(a.seat)
     for sea in dict.fromkeys(a.via):
         if not state.is_sea(sea):
-            out.add("D11", "{cell} is no sea", cell=sea)
+            out.add("D11", "{cell} is not sea", cell=sea)
         elif not any(state.cell(sea).ships):
             out.add("D11", "no ship stands on {cell}", cell=sea)
         elif not ferries_colour(state, i, sea):
@@ -211,7 +211,7 @@ def ready_to_sail(state: Position, colour: int, sea: str) -> int:
     return state.unmoved(sea, colour)[2] - ((colour, sea) in state.ferried)
 
 
-def _sail(state: Position, a: act.Sail, out: Faults) -> None:
+def _check_sail(state: Position, a: act.Sail, out: Faults) -> None:
     i = state.colour(a.seat)
     for name in (a.origin, a.target):
         if not state.is_sea(name):
@@ -221,22 +221,22 @@ def _sail(state: Position, a: act.Sail, out: Faults) -> None:
     ships = state.cell(a.origin).ships[i]
     left = state.unmoved(a.origin, i)[2]
     if a.ships < 1 or a.ships > ships:
-        out.add("D10", "there are not so many on {cell}", cell=a.origin)
+        out.add("D10", "there are not that many on {cell}", cell=a.origin)
     elif a.ships > left:
         out.add(
             "D10",
-            "a ship moves one cell only: not so many on {cell} have not moved yet",
+            "a ship moves only one cell: not that many on {cell} can still move",
             cell=a.origin,
         )
     elif a.ships > ready_to_sail(state, i, a.origin):
-        out.add("D12", "a ship that ferried does not move")
+        out.add("D12", "a ship that has ferried does not move")
 
 
-def _agree(state: Position, a: act.Agree, out: Faults) -> None:
+def _check_agree(state: Position, a: act.Agree, out: Faults) -> None:
     if a.guest not in state.seats or a.guest == a.seat:
         out.add(
             "D12",
-            "{seat} needs no leave of {other}",
+            "{seat} does not need permission from {other}",
             seat=seat_name(a.guest),
             other=seat_name(a.seat),
         )
@@ -244,13 +244,13 @@ def _agree(state: Position, a: act.Agree, out: Faults) -> None:
         out.add("D12", "{seat} has no ship on {cell}", seat=seat_name(a.seat), cell=a.sea)
 
 
-def _flee(state: Position, a: act.Flee, out: Faults) -> None:
+def _check_flee(state: Position, a: act.Flee, out: Faults) -> None:
     if a.origin not in state.sinking:
         out.add("D48", "{cell} is not being flooded", cell=a.origin)
     if a.target in state.sinking:
         out.add("D48", "{cell} is being flooded too", cell=a.target)
     if a.target not in state.world.touching[a.origin] or not state.is_land(a.target):
-        out.add("D48", "one flees to land that borders: {cell} does not", cell=a.target)
+        out.add("D48", "pawns flee to neighbouring land, which {cell} is not", cell=a.target)
         return
     if state.cell(a.target).taken:
         out.add("D32", "{cell} is taken by fanatics", cell=a.target)
@@ -258,16 +258,16 @@ def _flee(state: Position, a: act.Flee, out: Faults) -> None:
     i, target = state.colour(a.seat), state.cell(a.target)
     if a.people and state.ruler(a.target) != i and (target.pawns or target.fanatics):
         out.add("D48", "people flee only to cells of their own or to empty land")
-        _enter(state, a, out)
+        _check_entry(state, a, out)
 
 
 # Harvest, trade, building
 
 
-def _harvest(state: Position, a: act.Harvest, out: Faults) -> None:
+def _check_harvest(state: Position, a: act.Harvest, out: Faults) -> None:
     if not state.is_land(a.cell):
         out.add("D23", "{cell} is sea", cell=a.cell)
-        _flooded(state, a.cell, out)
+        _check_flooded(state, a.cell, out)
         return
     if state.cell(a.cell).taken:
         out.add("D32", "{cell} is taken by fanatics", cell=a.cell)
@@ -311,14 +311,14 @@ def _harvest(state: Position, a: act.Harvest, out: Faults) -> None:
                 out.add("D6", "the natural mine of {cell} employs one pawn", cell=a.cell)
 
 
-def _trade(state: Position, a: act.Trade, out: Faults) -> None:
+def _check_trade(state: Position, a: act.Trade, out: Faults) -> None:
     if a.seat not in (a.giver, a.taker) or a.giver == a.taker:
-        out.add("D33", "who trades says so")
+        out.add("D33", "a trade is declared by one of those who trade")
     if not a.gives or not a.takes:
         out.add("D33", "goods are traded for goods")
     for seat in (a.giver, a.taker):
         if seat not in state.seats:
-            out.add("D1", "{seat} does not play", seat=seat_name(seat))
+            out.add("D1", "{seat} does not play in this game", seat=seat_name(seat))
             out.add("D33", "{seat} has no goods", seat=seat_name(seat))
     if not {a.giver, a.taker} <= set(state.seats):
         return
@@ -336,22 +336,22 @@ def _trade(state: Position, a: act.Trade, out: Faults) -> None:
                 )
 
 
-def _build(state: Position, a: act.Build, out: Faults) -> None:
+def _check_build(state: Position, a: act.Build, out: Faults) -> None:
     i = state.colour(a.seat)
     stock = state.stock(i)
     if a.what == "ship":
-        _ship(state, a, i, out)
+        _check_ship(state, a, i, out)
         return
     cell = state.cell(a.cell)
     if not state.is_land(a.cell):
         out.add("D34", "{cell} is sea", cell=a.cell)
-        _flooded(state, a.cell, out)
+        _check_flooded(state, a.cell, out)
     elif cell.taken:
         out.add("D32", "{cell} is taken by fanatics", cell=a.cell)
     if state.is_land(a.cell) and state.ruler(a.cell) != i:
         out.add("D34", "{seat} does not rule {cell}", seat=seat_name(a.seat), cell=a.cell)
         if a.what == "soldier":
-            out.add("D39", "a soldier only where one rules")
+            out.add("D39", "soldiers are built only on cells that one rules")
     price = PRICE.get(len(a.pay))
     if price is None or any(n != price for _, n in a.pay):
         out.add(
@@ -369,14 +369,14 @@ def _build(state: Position, a: act.Build, out: Faults) -> None:
     _PIECES[a.what](state, a, cell, out)
 
 
-def _mine(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
+def _check_mine(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
     if cell.mines >= MINES:
         out.add("D37", "at most three mines on a cell")
     if sum(c.mines for c in state.cells.values()) >= state.world.box.get("mine", 10**6):
         out.add("D1", "no mine is left in the box")
 
 
-def _dolmen(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
+def _check_dolmen(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
     if any(cell.dolmens):
         out.add("D38", "at most one dolmen on a cell")
     if state.on_map("dolmens", state.colour(a.seat)) >= state.world.box.get(
@@ -385,7 +385,7 @@ def _dolmen(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
         out.add("D1", "no dolmen is left in the box")
 
 
-def _soldier(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
+def _check_soldier(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
     i = state.colour(a.seat)
     if state.soldiers_left(i) < 1:
         out.add("D39", "never a sixth soldier")
@@ -394,10 +394,10 @@ def _soldier(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
         out.add("D1", "no soldier is left in the box")
 
 
-_PIECES = {"mine": _mine, "dolmen": _dolmen, "soldier": _soldier}
+_PIECES = {"mine": _check_mine, "dolmen": _check_dolmen, "soldier": _check_soldier}
 
 
-def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
+def _check_ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
     if not state.is_sea(a.cell):
         out.add("D34", "{cell} is land", cell=a.cell)
     elif not any(state.ruler(c) == i and state.is_land(c) for c in state.world.borders[a.cell]):
@@ -422,13 +422,13 @@ def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
 
 
 _RULES: dict[type[Action], tuple[str, Callable[[Position, Any, Faults], None]]] = {
-    act.Move: (MOVEMENT, _move),
-    act.Ferry: (MOVEMENT, _ferry),
-    act.Sail: (MOVEMENT, _sail),
-    act.Agree: (MOVEMENT, _agree),
-    act.Harvest: (HARVEST, _harvest),
-    act.Trade: (TRADE, _trade),
-    act.Build: (BUILDING, _build),
-    act.Flee: (FLIGHT, _flee),
-    act.Done: ("", _done),
+    act.Move: (MOVEMENT, _check_move),
+    act.Ferry: (MOVEMENT, _check_ferry),
+    act.Sail: (MOVEMENT, _check_sail),
+    act.Agree: (MOVEMENT, _check_agree),
+    act.Harvest: (HARVEST, _check_harvest),
+    act.Trade: (TRADE, _check_trade),
+    act.Build: (BUILDING, _check_build),
+    act.Flee: (FLIGHT, _check_flee),
+    act.Done: ("", _check_done),
 }

@@ -28,10 +28,10 @@ def coming_events(state: Position) -> list[Text]:
         out.append(
             say("one forest, which will not grow again, is left on {cells}", cells=", ".join(last))
         )
-    return out + _water(state, len(barren))
+    return out + _coming_water(state, len(barren))
 
 
-def _water(state: Position, more: int) -> list[Text]:
+def _coming_water(state: Position, more: int) -> list[Text]:
     """The next rise: what it floods, who stands there and where they could go (D45 to D48)."""
     lands = [c for c in state.world.lands if state.is_land(c)]
     for mark, number in sorted(RISES.items()):

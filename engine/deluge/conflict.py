@@ -18,15 +18,15 @@ def settle_conflicts(new: Position, names: Iterable[str]) -> None:
         cell = new.cell(name)
         if new.is_sea(name):
             if sum(1 for n in cell.ships if n) > 1:
-                _clash(new, name, "ships", cell.ships, "ship")
+                _fight_on_cell(new, name, "ships", cell.ships, "ship")
             continue
         if cell.taken:
             continue
         if sum(1 for n in cell.soldiers if n) > 1:
-            _clash(new, name, "soldiers", cell.soldiers, "soldier")
+            _fight_on_cell(new, name, "soldiers", cell.soldiers, "soldier")
         cell = new.cell(name)
         if not any(cell.soldiers) and sum(1 for n in cell.people if n) > 1:
-            _clash(new, name, "people", cell.people, "people")
+            _fight_on_cell(new, name, "people", cell.people, "people")
         take_over(new, name)
 
 
@@ -37,15 +37,15 @@ _CLASH = {
 }
 
 
-def _clash(new: Position, name: str, field: str, before: Four, piece: str) -> None:
+def _fight_on_cell(new: Position, name: str, field: str, before: Four, piece: str) -> None:
     after = fight_out(before)
     new.put(name, **{field: after})
-    _clamp(new, name)
+    _cap_arrived(new, name)
     loss = pieces_words([(f"{piece}:{c}", b - a) for c, b, a in zip(COLOURS, before, after)])
     new.tell(Text(_CLASH[field].template, {"cell": name, "loss": loss}), (name,))
 
 
-def _clamp(new: Position, name: str) -> None:
+def _cap_arrived(new: Position, name: str) -> None:
     """Caps the pawns that have moved at the pawns there are."""
     if name in new.arrived:
         cell = new.cell(name)

@@ -172,12 +172,12 @@ def build_piece(new: Position, a: act.Build) -> None:
             new.put(a.cell, soldiers=add_pawns(cell.soldiers, i, 1))
     kind = "mine" if a.what == "mine" else f"{a.what}:{a.seat}"
     words = {"seat": seat_name(a.seat), "piece": kind_name(kind), "cell": a.cell}
-    told = (
+    sentence = (
         say("{seat} builds {piece} on {cell} for {goods}", **words, goods=goods_text(a.pay))
         if a.pay
         else say("{seat} builds {piece} on {cell}", **words)
     )
-    new.tell(told, (a.cell,), True)
+    new.tell(sentence, (a.cell,), True)
     settle_conflicts(new, (a.cell,))
 
 

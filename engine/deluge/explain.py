@@ -30,18 +30,18 @@ Run = tuple[Action, ...]
 
 def explain_difference(state: Position, difference: Difference) -> list[Proposal]:
     """See `engine.game.State.explain`."""
-    cells = {n: _change(*both) for n, both in difference.items() if n in state.world.touching}
+    cells = {n: _kind_changes(*both) for n, both in difference.items() if n in state.world.touching}
     bare = [n for n, (_, seen) in difference.items() if n in state.world.cell_of and "bare" in seen]
     ahead = Ahead(state, difference)
     out = working.forgotten_harvests(state, cells, bare)
     if state.phase == FLIGHT:
-        out += _goings(state, ahead, cells, difference)
+        out += _movement_runs(state, ahead, cells, difference)
     elif state.phase in PHASES:
-        out += _ends(state, ahead, cells, bare, difference)
-        out += _goings(state, ahead, cells, difference)
-        out += _harvests(state, ahead, bare, difference)
-        out += _builds(state, ahead, cells, difference)
-    out += _impossible(state, cells, difference)
+        out += _phase_ends(state, ahead, cells, bare, difference)
+        out += _movement_runs(state, ahead, cells, difference)
+        out += _wood_harvests(state, ahead, bare, difference)
+        out += _new_buildings(state, ahead, cells, difference)
+    out += _impossible_changes(state, cells, difference)
     return [same.proposal for same in dict.fromkeys(map(_Same, out))][:MOST]
 
 
@@ -64,7 +64,7 @@ class _Same:
         return hash(self.mark)
 
 
-def _change(before: Contents, seen: Contents) -> Counter:
+def _kind_changes(before: Contents, seen: Contents) -> Counter:
     """kind -> how many more (or, below 0, fewer) are seen."""
     out = Counter(seen)
     out.subtract(Counter(before))
@@ -144,14 +144,14 @@ class Ahead:
         ) - self.shown(later)
 
 
-def _run(said: Run, doings: list[Action], cost: float = 0.0, **more) -> Proposal:
-    return Proposal((*said, *doings), cost=SILENT * len(said) + cost, **more)
+def _run_proposal(said: Run, actions: list[Action], cost: float = 0.0, **more) -> Proposal:
+    return Proposal((*said, *actions), cost=SILENT * len(said) + cost, **more)
 
 
 # The ends of phases
 
 
-def _ends(
+def _phase_ends(
     state: Position, ahead: Ahead, cells: Change, bare: list[str], difference: Difference
 ) -> list[Proposal]:
     """`done`s to the end of the harvest or of the round, if the board shows what follows from
@@ -167,7 +167,7 @@ def _ends(
         ):
             if ahead.shown(later):
                 waiting = min(WAITING, NOT_YET * ahead.not_yet(later)) if len(said) > 1 else 0.0
-                out.append(_run(said, [], ahead.idle[len(said)] + waiting))
+                out.append(_run_proposal(said, [], ahead.idle[len(said)] + waiting))
         before = later.phase
         if later.round > state.round:
             break
@@ -176,11 +176,13 @@ def _ends(
         said, begun = next(
             ((said, later) for said, later in ahead if later.phase == HARVEST), ((), state)
         )
-        doings, later = working.whole_harvest(begun, cells, bare)
+        actions, later = working.whole_harvest(begun, cells, bare)
         if ahead.come_about(red, later):
             out.insert(
                 0,
-                Proposal((*said, *doings), cost=SILENT * (len(said) + len(doings)), certain=False),
+                Proposal(
+                    (*said, *actions), cost=SILENT * (len(said) + len(actions)), certain=False
+                ),
             )
     return out
 
@@ -188,11 +190,13 @@ def _ends(
 # Movement
 
 
-def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
+def _movement_runs(
+    state: Position, ahead: Ahead, cells: Change, difference: Difference
+) -> list[Proposal]:
     """A run for each colour whose pawns or ships have moved, with the `done`s before it."""
     out: list[Proposal] = []
     late: list[Proposal] = []
-    for seat in _seats(state):
+    for seat in _seats_in_question(state):
         own = {f"{k}:{seat}" for k in ("people", "soldier", "ship")}
         losers = any(
             k.startswith(("soldier:", "ship:")) and n < 0
@@ -216,18 +220,19 @@ def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference
             asked = ASKED * sum(isinstance(a, act.Agree) for a in reading.done)
             cost = ready[2] + (LATER if said and reading.fought else 0.0)
             if reading.done:
-                out.append(_run(said, reading.done, cost + asked))
+                out.append(_run_proposal(said, reading.done, cost + asked))
             if reading.marches and len(reading.done) > len(reading.marches):
-                out.append(_run(said, reading.marches, cost))
+                out.append(_run_proposal(said, reading.marches, cost))
             if len(reading.done) > 1 and not asked:
-                out += [_run(said, [d], cost) for d in reading.done[:8]]
+                out += [_run_proposal(said, [d], cost) for d in reading.done[:8]]
             out += [
-                _run(said, [s], cost, changes=_by_hand(s, difference)) for s in reading.strays[:4]
+                _run_proposal(said, [s], cost, changes=_by_hand(s, difference))
+                for s in reading.strays[:4]
             ]
     return out + late
 
 
-def _seats(state: Position) -> list[str]:
+def _seats_in_question(state: Position) -> list[str]:
     """The seats still to come in this phase, then those whose part is over."""
     order = [state.seats[k] for k in state.order]
     return order[state.at :] + order[: state.at]
@@ -258,7 +263,7 @@ def _by_hand(action: Action, difference: Difference) -> dict[str, Contents]:
 # Harvest
 
 
-def _harvests(
+def _wood_harvests(
     state: Position, ahead: Ahead, bare: list[str], difference: Difference
 ) -> list[Proposal]:
     """Cards laid on forests: wood, for whoever rules the cell."""
@@ -270,7 +275,7 @@ def _harvests(
     for cell, spots in covered.items():
         seat = working.ruling_seat(state, cell) or str(state.turn)
         by_seat.setdefault(seat, []).append(working.harvest_covering(state, seat, cell, spots))
-    for seat in _seats(state):
+    for seat in _seats_in_question(state):
         ready = ahead.until(HARVEST, seat) if seat in by_seat else None
         if ready is None or ready[1].round > state.round:
             out += [
@@ -282,9 +287,9 @@ def _harvests(
         legal = [a for a in by_seat[seat] if not begun.check(a)]
         certain = all(begun.work(a.cell)[0] == len(covered[a.cell]) and not a.spots for a in legal)
         if legal:
-            out.append(_run(said, list(legal), cost, certain=certain))
+            out.append(_run_proposal(said, list(legal), cost, certain=certain))
         out += [
-            _run(said, [a], cost, changes={s: ("bare",) for s in covered[a.cell]})
+            _run_proposal(said, [a], cost, changes={s: ("bare",) for s in covered[a.cell]})
             for a in by_seat[seat]
             if a not in legal
         ]
@@ -294,7 +299,9 @@ def _harvests(
 # Building
 
 
-def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
+def _new_buildings(
+    state: Position, ahead: Ahead, cells: Change, difference: Difference
+) -> list[Proposal]:
     """New ships, mines, soldiers, dolmens; if it could have been paid for in several ways, each is
     a guess."""
     out: list[Proposal] = []
@@ -310,24 +317,26 @@ def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference
                     continue
                 said, begun, cost = ready
                 if what == "ship":
-                    out.append(_run(said, [act.Build(seat, what, name)] * n, cost, changes=after))
+                    out.append(
+                        _run_proposal(said, [act.Build(seat, what, name)] * n, cost, changes=after)
+                    )
                     continue
                 out += [
-                    _run(said, [act.Build(seat, what, name, pay)], cost, changes=after)
+                    _run_proposal(said, [act.Build(seat, what, name, pay)], cost, changes=after)
                     for pay in working.possible_bills(begun, seat)
                 ]
     if state.phase == BUILDING:
         for seat, sea in working.possible_rammers(state, cells):
             ready = ahead.until(BUILDING, seat)
             if ready is not None and not ready[1].check(act.Build(seat, "ship", sea)):
-                out.append(_run(ready[0], [act.Build(seat, "ship", sea)]))
+                out.append(_run_proposal(ready[0], [act.Build(seat, "ship", sea)]))
     return out
 
 
 # What no action does
 
 
-def _impossible(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
+def _impossible_changes(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
     """Pieces that came from nowhere or went nowhere, fanatics that moved, a counter or card moved
     without reason."""
     out: list[Proposal] = []
@@ -340,7 +349,7 @@ def _impossible(state: Position, cells: Change, difference: Difference) -> list[
             out.append(Proposal((), changes, (_from_nowhere(more[0], name),), 1.0))
         if fewer:
             words = say(
-                "{piece} went from {cell} without a conflict", piece=kind_name(fewer[0]), cell=name
+                "{piece} left {cell} without a conflict", piece=kind_name(fewer[0]), cell=name
             )
             out.append(Proposal((), changes, (Violation(_RULES.get(fewer[0], "D17"), words),), 1.0))
     squares = [s for s in difference if s in state.world.squares]

@@ -20,7 +20,7 @@ def to_json(state: Position) -> dict[str, Any]:
         "game": state.game,
         "seats": list(state.seats),
         "cells": {
-            n: _thin(c)
+            n: _cell_json(c)
             for n in state.world.cells
             if (c := state.cells.get(n)) is not None and c != Cell()
         },
@@ -38,7 +38,7 @@ def to_json(state: Position) -> dict[str, Any]:
     }
 
 
-def _thin(cell: Cell) -> dict[str, Any]:
+def _cell_json(cell: Cell) -> dict[str, Any]:
     blank = Cell()
     return {
         f: msgspec.to_builtins(getattr(cell, f))

@@ -272,24 +272,24 @@ class Goings:
         state, done = self.state, []
         while wanted:
             later: list[Action] = []
-            for doing in wanted:
+            for action in wanted:
                 leave = (
                     []
-                    if not isinstance(doing, act.Ferry)
+                    if not isinstance(action, act.Ferry)
                     else [
                         a
-                        for a in self._over_sea(doing.origin)[doing.target][2]
+                        for a in self._over_sea(action.origin)[action.target][2]
                         if not state.check(a) and a not in done
                     ]
                 )
                 asked = state
                 for a in leave:
                     asked = asked.apply(a)
-                if asked.turn != self.seat or asked.check(doing):
-                    later.append(doing)
+                if asked.turn != self.seat or asked.check(action):
+                    later.append(action)
                     continue
-                state = asked.apply(doing)
-                done += [*leave, doing]
+                state = asked.apply(action)
+                done += [*leave, action]
             if len(later) == len(wanted):
                 return done, later
             wanted = later

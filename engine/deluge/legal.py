@@ -62,12 +62,12 @@ class Crews:
         return self._lists[people, slaves]
 
 
-def _movement(state: Position, seat: str) -> Iterator[Action]:
-    i, doors = state.colour(seat), _doors(state, seat)
+def _movement_actions(state: Position, seat: str) -> Iterator[Action]:
+    i, doors = state.colour(seat), _open_lands(state, seat)
     there = [(name, cell) for name in state.world.cells if (cell := state.cells.get(name))]
     for origin, cell in there:
         if origin in doors and (cell.people[i] or cell.soldiers[i]):
-            yield from _walks(state, seat, origin, doors)
+            yield from _moves_from(state, seat, origin, doors)
         elif cell.ships[i] and state.is_sea(origin):
             ready = ready_to_sail(state, i, origin)
             for target in state.world.borders[origin] if ready > 0 else ():
@@ -79,7 +79,7 @@ def _movement(state: Position, seat: str) -> Iterator[Action]:
             yield from [act.Agree(owner, guest, sea) for guest in state.seats if guest != owner]
 
 
-def _doors(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
+def _open_lands(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
     """Land that may be entered: (by people too, by slaves too)."""
     i, out = state.colour(seat), {}
     for land in state.world.lands:
@@ -92,7 +92,7 @@ def _doors(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
     return out
 
 
-def _walks(
+def _moves_from(
     state: Position, seat: str, origin: str, doors: dict[str, tuple[bool, bool]]
 ) -> Iterator[Action]:
     """Moves and crossings from one cell."""
@@ -134,7 +134,7 @@ def goes_on(state: Position, path: tuple[str, ...], sea: str) -> bool:
     )
 
 
-def _harvests(state: Position, seat: str) -> Iterator[Action]:
+def _harvest_actions(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     for cell in state.world.lands:
         if not state.is_land(cell) or state.ruler(cell) != i:
@@ -155,7 +155,7 @@ def _harvests(state: Position, seat: str) -> Iterator[Action]:
                 )
 
 
-def _trades(state: Position, seat: str) -> Iterator[Action]:
+def _trade_actions(state: Position, seat: str) -> Iterator[Action]:
     mine = [good for good, n in zip(GOODS, state.stocks[state.colour(seat)]) if n]
     for other in state.seats:
         if mine and other != seat:
@@ -168,7 +168,7 @@ def _one_for_one(seat: str, give: str, other: str, take: str) -> Action:
     return act.Trade(seat, seat, ((give, 1),), other, ((take, 1),))
 
 
-def _builds(state: Position, seat: str) -> Iterator[Action]:
+def _build_actions(state: Position, seat: str) -> Iterator[Action]:
     i, world = state.colour(seat), state.world
     bills = list(possible_payments(state, i))
     if not bills and state.stocks[i][GOODS.index("wood")] < SHIP_WOOD:
@@ -201,7 +201,7 @@ def possible_refuges(state: Position, colour: int, origin: str) -> dict[str, boo
     return out
 
 
-def _flights(state: Position, seat: str) -> Iterator[Action]:
+def _flight_actions(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     for origin in state.sinking:
         crews = Crews(state, seat, origin, False)
@@ -211,9 +211,9 @@ def _flights(state: Position, seat: str) -> Iterator[Action]:
 
 
 _PHASES: dict[str, Callable[[Position, str], Iterator[Action]]] = {
-    MOVEMENT: _movement,
-    HARVEST: _harvests,
-    TRADE: _trades,
-    BUILDING: _builds,
-    FLIGHT: _flights,
+    MOVEMENT: _movement_actions,
+    HARVEST: _harvest_actions,
+    TRADE: _trade_actions,
+    BUILDING: _build_actions,
+    FLIGHT: _flight_actions,
 }

@@ -24,11 +24,11 @@ def promising_actions(state: Position) -> list[Action]:
         return []
     seat = str(state.turn)
     make = {
-        MOVEMENT: _movement,
-        HARVEST: _harvests,
-        TRADE: _trades,
-        BUILDING: _builds,
-        FLIGHT: _flights,
+        MOVEMENT: _sensible_moves,
+        HARVEST: _sensible_harvests,
+        TRADE: _sensible_trades,
+        BUILDING: _sensible_builds,
+        FLIGHT: _sensible_flights,
     }[state.phase]
     out = [a for a in make(state, seat) if not check_action(state, a)]
     return out or ([] if state.phase == FLIGHT else [act.Done(seat)])
@@ -54,14 +54,14 @@ def to_clear(state: Position) -> set[str]:
     return {c for c in doomed or lands if state.forests(c)}
 
 
-def _movement(state: Position, seat: str) -> Iterator[Action]:
+def _sensible_moves(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     ways = {
-        c: dict(_ways(state, i, c))
+        c: dict(_ways_from(state, i, c))
         for c in state.world.lands
         if state.is_land(c) and not state.cell(c).taken
     }
-    yield from _walks(state, seat, i, ways)
+    yield from _sensible_walks(state, seat, i, ways)
     for origin in ways:  # soldiers take a cell if there are enough of them
         soldiers = state.unmoved(origin, i)[1]
         for target, via in ways[origin].items():
@@ -72,20 +72,20 @@ def _movement(state: Position, seat: str) -> Iterator[Action]:
                 and soldiers > foes
                 and there.fanatics < there.pawns + soldiers - 2 * foes
             ):
-                yield _go(seat, origin, target, 0, soldiers, via)
+                yield _move_or_ferry(seat, origin, target, 0, soldiers, via)
 
 
-def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
+def _sensible_walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
     """People without work go where there is some, others towards trees that are to be cut; one
     stays behind to keep the cell."""
     trees = {
         c
         for c in to_clear(state)
-        if _welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)
+        if _is_welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)
     }
     to_trees = _steps_to(trees, ways)
     to_work = _steps_to(
-        {c for c in ways if _welcome(state, i, c) and spare_jobs(state, c) > 0}, ways
+        {c for c in ways if _is_welcome(state, i, c) and spare_jobs(state, c) > 0}, ways
     )
     lonely = not any(c.people[i] > 1 for c in state.cells.values())
     for origin in ways:
@@ -113,11 +113,11 @@ def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
             # two have children, one alone does not
             if lonely and there.people[i] > there.slaves()[i]:
                 n = people
-            if n > 0 and _welcome(state, i, target) and there.fanatics < there.pawns + n:
-                yield _go(seat, origin, target, n, 0, via)
+            if n > 0 and _is_welcome(state, i, target) and there.fanatics < there.pawns + n:
+                yield _move_or_ferry(seat, origin, target, n, 0, via)
 
 
-def _welcome(state: Position, colour: int, cell: str) -> bool:
+def _is_welcome(state: Position, colour: int, cell: str) -> bool:
     """Whether a colour's people can go and stay there."""
     return state.ruler(cell) == colour or not state.cell(cell).pawns
 
@@ -134,7 +134,7 @@ def _steps_to(wanted: set[str], ways: Ways) -> dict[str, int]:
     return far
 
 
-def _ways(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _ways_from(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(land that can be reached, over which seas)."""
     near = [t for t in state.world.borders[origin] if state.is_land(t) and not state.cell(t).taken]
     yield from ((t, ()) for t in near)
@@ -145,7 +145,7 @@ def _ways(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tupl
             yield target, via
 
 
-def _go(
+def _move_or_ferry(
     seat: str, origin: str, target: str, people: int, soldiers: int, via: tuple[str, ...]
 ) -> Action:
     if via:
@@ -153,7 +153,7 @@ def _go(
     return act.Move(seat, origin, target, people, soldiers)
 
 
-def _harvests(state: Position, seat: str) -> Iterator[Action]:
+def _sensible_harvests(state: Position, seat: str) -> Iterator[Action]:
     """Work for everybody: first in the mines; where trees are to be cut, in the woods."""
     i, cut = state.colour(seat), to_clear(state)
     for cell in state.world.lands:
@@ -168,7 +168,7 @@ def _harvests(state: Position, seat: str) -> Iterator[Action]:
             yield act.Harvest(seat, cell, goods)
 
 
-def _trades(state: Position, seat: str) -> Iterator[Action]:
+def _sensible_trades(state: Position, seat: str) -> Iterator[Action]:
     """One good for one if both have too much of what they give: every further kind of good makes
     building cheaper (D36)."""
     mine = state.stock(state.colour(seat))
@@ -184,7 +184,7 @@ def _trades(state: Position, seat: str) -> Iterator[Action]:
                     yield act.Trade(seat, seat, ((give, 1),), other, ((take, 1),))
 
 
-def _builds(state: Position, seat: str) -> Iterator[Action]:
+def _sensible_builds(state: Position, seat: str) -> Iterator[Action]:
     """A mine where people are out of work, otherwise whatever the goods suffice for, paid for as
     cheaply as possible."""
     i = state.colour(seat)
@@ -219,7 +219,7 @@ def _builds(state: Position, seat: str) -> Iterator[Action]:
         yield from (act.Build(seat, "ship", s) for s in free if shores[s] == max(shores.values()))
 
 
-def _flights(state: Position, seat: str) -> Iterator[Action]:
+def _sensible_flights(state: Position, seat: str) -> Iterator[Action]:
     """Everybody on a cell at once, to whichever land takes them."""
     i = state.colour(seat)
     for origin in state.sinking:

@@ -40,7 +40,7 @@ def load_state(data: Mapping[str, Any], plan: Plan) -> DelugeState:
         state.worked = {n: tuple(v) for n, v in data["worked"].items()}
         state.idle = {n: tuple(v) for n, v in data["idle"].items()}
         state.lost = tuple(data["lost"])
-        _sound(state)
+        _check_numbers(state)
     except (
         KeyError,
         IndexError,
@@ -53,7 +53,7 @@ def load_state(data: Mapping[str, Any], plan: Plan) -> DelugeState:
     return state
 
 
-def _sound(state: DelugeState) -> None:
+def _check_numbers(state: DelugeState) -> None:
     """Raises ValueError for numbers that no game can have."""
     seats = range(len(state.seats))
     if not set(state.seats) <= set(COLOURS) or state.phase not in (*PHASES, FLIGHT, OVER):

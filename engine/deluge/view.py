@@ -50,7 +50,7 @@ def page_view(state: Position) -> dict[str, Any]:
     return {
         "phase": PHASE_NAMES[state.phase],
         "round": state.round,
-        "left": _left(state),
+        "left": _time_left(state),
         "tracks": [
             {
                 "id": "counter",
@@ -61,11 +61,11 @@ def page_view(state: Position) -> dict[str, Any]:
                 "marks": sorted([*RISES, END]),
             }
         ],
-        "seats": [{"id": seat, "facts": _facts(state, seat)} for seat in state.seats],
+        "seats": [{"id": seat, "facts": _seat_facts(state, seat)} for seat in state.seats],
         "coming": coming_events(state),
-        "tables": [_rulers(state), *_births(state), _bonuses(state)],
-        "highlight": _highlight(state),
-        "notes": _notes(state),
+        "tables": [_rulers_table(state), *_births_table(state), _bonuses_table(state)],
+        "highlight": _highlighted_sites(state),
+        "notes": _page_notes(state),
         "bargain": {
             "text": "trade {giver} {gives} for {taker} {takes}",
             "seats": list(state.seats),
@@ -76,7 +76,7 @@ def page_view(state: Position) -> dict[str, Any]:
     }
 
 
-def _left(state: Position) -> Text | None:
+def _time_left(state: Position) -> Text | None:
     """How long the seat whose turn it is goes on."""
     if state.phase == OVER:
         return None
@@ -87,7 +87,7 @@ def _left(state: Position) -> Text | None:
     )
 
 
-def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
+def _seat_facts(state: Position, seat: str) -> list[dict[str, Any]]:
     i = state.colour(seat)
 
     def fact(
@@ -113,7 +113,7 @@ def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
             kind=f"ship:{seat}",
         ),
         fact(say("dolmens"), state.on_map("dolmens", i), kind=f"dolmen:{seat}"),
-        fact(say("can afford"), _affords(state, i)),
+        fact(say("can afford"), _what_stock_buys(state, i)),
         fact(
             say("points with the bonuses as they stand"),
             scoring.standing_scores(state)[seat],
@@ -123,7 +123,7 @@ def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
     return out
 
 
-def _affords(state: Position, colour: int) -> Text:
+def _what_stock_buys(state: Position, colour: int) -> Text:
     """What the stock buys: ships, and at which of the four prices anything else (D35, D36)."""
     stock = state.stocks[colour]
     ships = stock[0] // SHIP_WOOD
@@ -139,7 +139,7 @@ def _affords(state: Position, colour: int) -> Text:
     return listed_parts(parts, "{first}; {next}")
 
 
-def _rulers(state: Position) -> dict[str, Any]:
+def _rulers_table(state: Position) -> dict[str, Any]:
     rows = []
     for c in state.world.lands:
         ruler = state.ruler(c) if state.is_land(c) else None
@@ -152,7 +152,7 @@ def _rulers(state: Position) -> dict[str, Any]:
     }
 
 
-def _births(state: Position) -> list[dict[str, Any]]:
+def _births_table(state: Position) -> list[dict[str, Any]]:
     """A table, as long as this round's births are still to come."""
     if state.phase in (FLIGHT, OVER):
         return []
@@ -165,7 +165,7 @@ def _births(state: Position) -> list[dict[str, Any]]:
     ]
 
 
-def _bonuses(state: Position) -> dict[str, Any]:
+def _bonuses_table(state: Position) -> dict[str, Any]:
     best = scoring.bonus_holders(state)
     have = scoring.holdings_of(state)
     rows = [
@@ -183,13 +183,13 @@ def _bonuses(state: Position) -> dict[str, Any]:
     }
 
 
-def _highlight(state: Position) -> dict[str, Text]:
+def _highlighted_sites(state: Position) -> dict[str, Text]:
     out = {c: say("taken by fanatics") for c, cell in state.cells.items() if cell.taken}
     out.update({c: say("the water comes") for c in state.sinking})
     return out
 
 
-def _notes(state: Position) -> list[Text]:
+def _page_notes(state: Position) -> list[Text]:
     if state.phase == FLIGHT:
         return who_may_flee(state)
     if state.phase != HARVEST:
@@ -201,7 +201,7 @@ def _notes(state: Position) -> list[Text]:
             left = min(pawns, forests + max(mineral, 0))
             out.append(
                 say(
-                    "{cell}: {n} without work yet, work for {left}; {piece} else",
+                    "{cell}: {n} still without work, work for {left}; otherwise {piece}",
                     cell=c,
                     n=pawns,
                     left=left,

@@ -45,7 +45,7 @@ def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list
     forests that are covered or else in the mines (D25, D28). Returns the actions and the state
     after them."""
     covered = by_cell(state, bare)
-    doings: list[Action] = []
+    actions: list[Action] = []
     while state.phase == HARVEST:
         seat = str(state.turn)
         for cell in state.world.lands:
@@ -60,11 +60,11 @@ def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list
             if spots or ore:
                 action = harvest_covering(state, seat, cell, spots, ore)
                 if not state.check(action):
-                    doings.append(action)
+                    actions.append(action)
                     state = state.apply(action)
-        doings.append(act.Done(seat))
-        state = state.apply(doings[-1])
-    return doings, state
+        actions.append(act.Done(seat))
+        state = state.apply(actions[-1])
+    return actions, state
 
 
 def did_nothing(state: Position) -> bool:
@@ -97,7 +97,7 @@ def forgotten_harvests(state: Position, cells: Change, bare: Iterable[str]) -> l
             sum(idle),
             1 + 3 * state.cell(name).mines - state.worked.get(name, (0, 0))[1],
         )
-        owner = _owner(state, name, idle)
+        owner = _harvest_owner(state, name, idle)
         yields = state.world.mineral[name]
         if n > 0 and yields and owner in state.seats:
             late.append(act.Harvest(owner, name, ((yields, n),)))
@@ -120,7 +120,7 @@ def _not_mined(state: Position, cells: Change) -> list[Proposal]:
         return []
     less = tuple(
         act.Harvest(
-            _owner(state, name, state.idle.get(name, NONE)),
+            _harvest_owner(state, name, state.idle.get(name, NONE)),
             name,
             ((str(state.world.mineral[name]), n),),
         )
@@ -136,7 +136,7 @@ def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
     (D24)."""
     out: list[Proposal] = []
     for name, spots in by_cell(state, bare).items():
-        owner = _owner(state, name, state.idle.get(name, NONE))
+        owner = _harvest_owner(state, name, state.idle.get(name, NONE))
         seats = [state.seats[k] for k in state.order]
         over = (
             state.phase in (TRADE, BUILDING)
@@ -161,7 +161,7 @@ def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
     return out
 
 
-def _owner(state: Position, name: str, idle: Sequence[int]) -> str:
+def _harvest_owner(state: Position, name: str, idle: Sequence[int]) -> str:
     """Whose harvest it was: that of the soldiers, else of those who turned fanatic, else of the
     colour whose people are there."""
     cell = state.cell(name)

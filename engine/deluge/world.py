@@ -64,10 +64,10 @@ class Map:
 
 
 @lru_cache(maxsize=16)
-def _compiled(plan: Plan) -> Map:
+def _compiled_map(plan: Plan) -> Map:
     return Map(plan)
 
 
 def map_of(plan: Plan) -> Map:
     """The plan compiled for the rules; the same plan gives the same map."""
-    return _compiled(plan)
+    return _compiled_map(plan)

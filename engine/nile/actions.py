@@ -136,17 +136,17 @@ def event_words(picture: str, arrow: bool) -> str:
     return " ".join([picture] * bool(picture) + ["arrow"] * arrow)
 
 
-def _event(words: list[str], said: Said) -> tuple[str, bool]:
-    told = [*words, *(said.shown or ())]
+def _event_words(words: list[str], said: Said) -> tuple[str, bool]:
+    event = [*words, *(said.shown or ())]
     words.clear()
-    return event_of(told)
+    return event_of(event)
 
 
-def _shown(words: list[str], said: Said) -> tuple[str, bool]:
+def _shown_words(words: list[str], said: Said) -> tuple[str, bool]:
     return ("", False) if said.shown is None else event_of(said.shown)
 
 
-def _spoilt(words: list[str], said: Said) -> tuple[int, tuple[int, ...]]:
+def _row_and_places(words: list[str], said: Said) -> tuple[int, tuple[int, ...]]:
     """A market row and places in it."""
     row, *places = words
     words.clear()
@@ -159,7 +159,7 @@ def _spoilt(words: list[str], said: Said) -> tuple[int, tuple[int, ...]]:
     return number, tuple(sorted(numbers))
 
 
-def _bought(words: list[str], said: Said) -> tuple[str, str]:
+def _bought_marker(words: list[str], said: Said) -> tuple[str, str]:
     """A colour (the seat's own if none is given) and a fruit."""
     colour, colon, fruit = words.pop(0).rpartition(":")
     if colon and colour not in COLOURS:
@@ -167,7 +167,7 @@ def _bought(words: list[str], said: Said) -> tuple[str, str]:
     return colour if colon else said.seat, known_fruit(fruit)
 
 
-def _starts(words: list[str], said: Said) -> tuple[str]:
+def _starting_seat(words: list[str], said: Said) -> tuple[str]:
     return (known_player(words.pop(0) if words else said.seat, said),)
 
 
@@ -175,7 +175,7 @@ FIELD, ROW = one_word("site", known_field), one_word("row", market_row, "M{}".fo
 WAVES, FRUIT = one_word("waves", wave_pair), one_word("fruit", own_fruit)
 SHOWN = Part(
     ("picture", "arrow"),
-    _shown,
+    _shown_words,
     lambda a: f": {event_words(a.picture, a.arrow)}" if tells_event(a) else "",
     0,
     0,
@@ -196,7 +196,7 @@ class Event(Action, frozen=True):
 
     syntax = Syntax(
         "event",
-        Part(("picture", "arrow"), _event, lambda a: event_words(a.picture, a.arrow)),
+        Part(("picture", "arrow"), _event_words, lambda a: event_words(a.picture, a.arrow)),
         usage="",
     )
 
@@ -234,7 +234,9 @@ class Spoil(Action, frozen=True):
         return " ".join([f"M{self.row}", *map(str, self.places)])
 
     syntax = Syntax(
-        "spoil", Part(("row", "places"), _spoilt, fruits, 1, 9), usage=said_as("spoil M3 1 2")
+        "spoil",
+        Part(("row", "places"), _row_and_places, fruits, 1, 9),
+        usage=said_as("spoil M3 1 2"),
     )
 
 
@@ -275,7 +277,7 @@ class Buy(Action, frozen=True):
         return self.fruit if self.colour == self.seat else f"{self.colour}:{self.fruit}"
 
     syntax = Syntax(
-        "buy", Part(("colour", "fruit"), _bought, marker, 1, 1), usage=said_as("buy flax")
+        "buy", Part(("colour", "fruit"), _bought_marker, marker, 1, 1), usage=said_as("buy flax")
     )
 
 
@@ -388,7 +390,7 @@ class Start(Action, frozen=True):
     who: str
 
     syntax = Syntax(
-        "start", Part(("who",), _starts, lambda a: a.who, 0, 1), usage=said_as("start red")
+        "start", Part(("who",), _starting_seat, lambda a: a.who, 0, 1), usage=said_as("start red")
     )
 
 
@@ -436,8 +438,8 @@ def parse_action(text: str, board: Board, seats: tuple[str, ...]) -> Action:
     if seat in (CARDS, DIE) and verb not in CHANCE:
         raise BadText(f"{seat} does only what chance does")
     if verb in ("flood", "ebb", "event"):
-        rest, told, after = rest.replace("water:", "").partition(":")
-        shown = after.split() if told else None
+        rest, colon, after = rest.replace("water:", "").partition(":")
+        shown = after.split() if colon else None
     if verb not in NOTATION.sorts:
         raise BadText(f"{verb!r} is no action of this game")
     try:

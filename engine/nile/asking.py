@@ -17,16 +17,16 @@ def decision_needed(p: Position, board: Board) -> Decision | None:
     if w is None or p.phase == "over" or (p.open and w.kind in ("event", "top", "desert", "die")):
         return None
     if w.kind == "event":
-        return _event(p, w)
+        return _event_question(p, w)
     if w.kind == "spoil":
-        return _spoil(p, board, w.number)
+        return _spoil_question(p, board, w.number)
     if w.kind == "fist":
-        return _fist(p)
+        return _fist_question(p)
     if w.kind == "die":
         tied = [s for i, s in enumerate(p.seats) if p.fists[i] == -1]
         return Decision(
             tied[0],
-            Text("Whom does the die make the first start player?"),
+            Text("Whom does the die choose as the first start player?"),
             tuple(Choice(seat_name(s), f"die: start {s}") for s in tied),
         )
     if w.kind == "boat":
@@ -43,7 +43,7 @@ def decision_needed(p: Position, board: Board) -> Decision | None:
     return None
 
 
-def _event(p: Position, w: Wait) -> Decision:
+def _event_question(p: Position, w: Wait) -> Decision:
     """Every picture, without and with the arrow; the arrow is no longer asked about once it has
     been followed."""
     seat = p.seats[p.starter]
@@ -61,7 +61,7 @@ def _event(p: Position, w: Wait) -> Decision:
     )
 
 
-def _spoil(p: Position, board: Board, palms: int) -> Decision:
+def _spoil_question(p: Position, board: Board, palms: int) -> Decision:
     """The fruit turned over tells the row; an empty row has to be stated."""
     seat, rows = p.seats[p.starter], board.open_rows(palms)
     sites = tuple(s for n in rows for s in board.market[n] if p.lay.get(s))
@@ -86,13 +86,13 @@ def spoiling_question(board: Board, palms: int) -> Text:
     )
 
 
-def _fist(p: Position) -> Decision:
+def _fist_question(p: Position) -> Decision:
     order = [(p.starter + i) % len(p.seats) for i in range(len(p.seats))]
     i = next(i for i in order if p.fists[i] == -1)
     seat, most = p.seats[i], p.in_stock(i) - p.bids[i]
     choices = tuple(Choice(say("{n} markers", n=n), f"{seat}: fist {n}") for n in range(most + 1))
     text = (
-        Text("How many markers do you bid for the first start?")
+        Text("How many markers do you bid for starting first?")
         if p.phase == "bid"
         else Text("A hippo: how many markers does your fist hold?")
     )

@@ -44,7 +44,9 @@ class Board:
         self._fields(plan)
         self.market = self._market(plan)
         self.places = {s: (n, i) for n, row in self.market.items() for i, s in enumerate(row)}
-        self.track = tuple(s.id for s in sorted(plan.tagged("track"), key=lambda s: _number(s.id)))
+        self.track = tuple(
+            s.id for s in sorted(plan.tagged("track"), key=lambda s: _place_number(s.id))
+        )
         if not self.track:
             raise BadPlan("plan: no site is tagged track")
         self.square = {s: i for i, s in enumerate(self.track)}
@@ -67,7 +69,7 @@ class Board:
                 raise BadPlan(f"plan: field {s.id} is not named ROW.NUMBER")
             rows.setdefault(row, []).append(s)
         for row, sites in rows.items():
-            sites.sort(key=lambda s: _number(s.id))
+            sites.sort(key=lambda s: _place_number(s.id))
             self.rows[row] = tuple(s.id for s in sites)
             for i, s in enumerate(sites):
                 palms = s.number("palms")
@@ -84,7 +86,7 @@ class Board:
             if not dot or not row[1:].isdecimal():
                 raise BadPlan(f"plan: market place {s.id} is not named M<row>.<place>")
             rows.setdefault(int(row[1:]), []).append(s.id)
-        return {n: tuple(sorted(rows[n], key=_number)) for n in sorted(rows)}
+        return {n: tuple(sorted(rows[n], key=_place_number)) for n in sorted(rows)}
 
     @staticmethod
     def _box(plan: Plan) -> dict[str, tuple[int, ...]]:
@@ -112,7 +114,7 @@ class Board:
         return len(self.track)
 
 
-def _number(site: str) -> int:
+def _place_number(site: str) -> int:
     digits = "".join(c for c in site.rpartition(".")[2] if c.isdecimal())
     if not digits:
         raise BadPlan(f"plan: site {site} ends in no number")

@@ -63,9 +63,12 @@ def chance_outcomes(p: Position, board: Board) -> list[tuple[Action, float]]:
     if not p.open or w is None:
         return []
     if w.kind == "event":
-        return [(act.Event(act.CARDS, picture, arrow), n) for picture, arrow, n in _faces(w.cause)]
+        return [
+            (act.Event(act.CARDS, picture, arrow), n)
+            for picture, arrow, n in _face_chances(w.cause)
+        ]
     if w.kind == "top":
-        return [(act.Top(act.CARDS, p.seats[w.seat], f), n) for f, n in _backs(board)]
+        return [(act.Top(act.CARDS, p.seats[w.seat], f), n) for f, n in _back_shares(board)]
     if w.kind == "desert":
         sites = desert_sites_left(p, board)
         return [(act.Desert(act.CARDS, s), 1 / len(sites)) for s in sites]
@@ -75,7 +78,7 @@ def chance_outcomes(p: Position, board: Board) -> list[tuple[Action, float]]:
     return []
 
 
-def _faces(cause: str) -> list[tuple[str, bool, float]]:
+def _face_chances(cause: str) -> list[tuple[str, bool, float]]:
     deck = "desert" if cause == "flood" else "water"
     weights = chance_table()[deck]
     arrow = chance_table()["arrow"].get(deck, 0) / 100
@@ -84,7 +87,7 @@ def _faces(cause: str) -> list[tuple[str, bool, float]]:
     return [o for o in out if o[2] > 0]
 
 
-def _backs(board: Board) -> list[tuple[str, float]]:
+def _back_shares(board: Board) -> list[tuple[str, float]]:
     """The waves of card backs, either way round, with their shares: the plan's counts if it has
     any, otherwise those of the file."""
     weights: dict[str, float] = {}

@@ -29,11 +29,11 @@ def action_faults(p: Position, board: Board, a: Action) -> Faults:
     if p.phase == "over":
         return [one_violation("N44", "the game is over")]
     if a.seat not in p.seats and not isinstance(a, (act.Event, act.Top, act.Start, act.Desert)):
-        return [one_violation("N24", "{seat} does not play", seat=seat_name(a.seat))]
+        return [one_violation("N24", "{seat} does not play in this game", seat=seat_name(a.seat))]
     return _CHECKS[type(a)](p, board, a)
 
 
-def _phase1(p: Position, a: Action, rule: str) -> Faults:
+def _phase1_faults(p: Position, a: Action, rule: str) -> Faults:
     """Why the seat may not flood or ebb now."""
     out: Faults = []
     if p.phase in SETUP:
@@ -43,13 +43,13 @@ def _phase1(p: Position, a: Action, rule: str) -> Faults:
     elif p.phase == "actions":
         out.append(one_violation(rule, "phase 1 is over, two cards at most"))
     if p.seat(a.seat) != p.starter:
-        out.append(one_violation(rule, "phase 1 is the start player's alone"))
+        out.append(one_violation(rule, "phase 1 belongs to the start player alone"))
     if p.wait and p.phase not in SETUP:
         out.append(waiting_fault(p.wait, p))
     return out
 
 
-def _phase2(p: Position, a: Action) -> Faults:
+def _phase2_faults(p: Position, a: Action) -> Faults:
     """Why the seat may not take an action now."""
     out: Faults = []
     if p.phase in SETUP:
@@ -78,7 +78,7 @@ def _phase2(p: Position, a: Action) -> Faults:
     return out
 
 
-def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
+def _point_faults(p: Position, a: Action, cost: int, rule: str) -> Faults:
     """N24, and the rule that makes the action cost two points if the seat lacks just those."""
     if p.phase not in ("actions", "extra") or p.seat(a.seat) != p.turn or p.points >= cost:
         return []
@@ -92,8 +92,8 @@ def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
     return out
 
 
-def _flood(p: Position, board: Board, a: act.Flood) -> Faults:
-    out = _phase1(p, a, "N16")
+def _check_flood(p: Position, board: Board, a: act.Flood) -> Faults:
+    out = _phase1_faults(p, a, "N16")
     if p.phase in ("tide", "actions") and p.mode == "ebb":
         out += [
             one_violation(r, "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide])
@@ -105,14 +105,14 @@ def _flood(p: Position, board: Board, a: act.Flood) -> Faults:
     if act.tells_event(a) and card_on(here) != "desert":
         out.append(one_violation("N18", "no desert card lies on {site}", site=a.site))
     elif act.tells_event(a) and p.open:
-        out.append(one_violation("N18", "the card itself tells its event"))
+        out.append(one_violation("N18", "the card itself shows its event"))
     return out
 
 
-def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
-    if _answers(p, a):
+def _check_ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
+    if _answers_ebb(p, a):
         return _turned_by(p, a)
-    out = _phase1(p, a, "N20")
+    out = _phase1_faults(p, a, "N20")
     if p.phase in ("tide", "actions") and p.mode == "flood":
         out += [
             one_violation(r, "the tide is at flood: cards are laid, not taken")
@@ -126,11 +126,11 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
     if not waves_on(p.lay.get(a.site, ())):
         out.append(one_violation("N20", "no water card lies on {site}", site=a.site))
     if act.tells_event(a) and p.open:
-        out.append(one_violation("N20", "the card itself tells its event"))
+        out.append(one_violation("N20", "the card itself shows its event"))
     return out
 
 
-def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
+def _answers_ebb(p: Position, a: act.Ebb | act.Flood) -> bool:
     """The ebb stated once more, this time with what the card shows."""
     w = p.wait
     return bool(
@@ -150,7 +150,7 @@ def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:
         return (
             []
             if a.seat == act.CARDS and a.picture
-            else [one_violation("N20", "the card itself tells its event")]
+            else [one_violation("N20", "the card itself shows its event")]
         )
     return (
         []
@@ -159,13 +159,13 @@ def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:
     )
 
 
-def _event(p: Position, board: Board, a: act.Event) -> Faults:
+def _check_event(p: Position, board: Board, a: act.Event) -> Faults:
     if not (p.wait and p.wait.kind == "event"):
         return [one_violation("N20", "no card has been turned over")]
     return _turned_by(p, a)
 
 
-def _spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
+def _check_spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
     out: Faults = []
     w = p.wait
     if p.seat(a.seat) != p.starter:
@@ -205,8 +205,8 @@ def _spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
     return out
 
 
-def _sow(p: Position, board: Board, a: act.Sow) -> Faults:
-    out = _phase2(p, a) + ground_faults(p, a)
+def _check_sow(p: Position, board: Board, a: act.Sow) -> Faults:
+    out = _phase2_faults(p, a) + ground_faults(p, a)
     if not markers_in_stock(p, p.seat(a.seat), a.fruit):
         out.append(
             one_violation(
@@ -216,11 +216,11 @@ def _sow(p: Position, board: Board, a: act.Sow) -> Faults:
                 fruit=FRUIT[a.fruit],
             )
         )
-    return out + _points(p, a, 2 if fruit_markers(p.lay.get(a.site, ())) else 1, "N26")
+    return out + _point_faults(p, a, 2 if fruit_markers(p.lay.get(a.site, ())) else 1, "N26")
 
 
-def _grow(p: Position, board: Board, a: act.Grow) -> Faults:
-    out = _phase2(p, a)
+def _check_grow(p: Position, board: Board, a: act.Grow) -> Faults:
+    out = _phase2_faults(p, a)
     on = fruit_markers(p.lay.get(a.site, ()))
     own = [m for m in on if m[1] == a.seat]
     if not own:
@@ -235,11 +235,11 @@ def _grow(p: Position, board: Board, a: act.Grow) -> Faults:
         out.append(
             one_violation("N25", "the marker on {site} has been active this round", site=a.site)
         )
-    return out + _points(p, a, 2 if len(on) > 1 else 1, "N27")
+    return out + _point_faults(p, a, 2 if len(on) > 1 else 1, "N27")
 
 
-def _harvest(p: Position, board: Board, a: act.Harvest) -> Faults:
-    out = _phase2(p, a)
+def _check_harvest(p: Position, board: Board, a: act.Harvest) -> Faults:
+    out = _phase2_faults(p, a)
     on = fruit_markers(p.lay.get(a.site, ()))
     own = [m for m in on if m[1] == a.seat]
     ripe = [m for m in own if m[0] == "ripe"]
@@ -254,7 +254,7 @@ def _harvest(p: Position, board: Board, a: act.Harvest) -> Faults:
             one_violation("N25", "the marker on {site} has been active this round", site=a.site)
         )
     out += row_faults(p, board, a.site, a.row, (ripe or own)[0][2] if own else None)
-    return out + _points(p, a, 2 if len(on) > 1 else 1, "N28")
+    return out + _point_faults(p, a, 2 if len(on) > 1 else 1, "N28")
 
 
 def row_faults(p: Position, board: Board, site: str, row: int, fruit: str | None) -> Faults:
@@ -287,8 +287,8 @@ def row_faults(p: Position, board: Board, site: str, row: int, fruit: str | None
     return out
 
 
-def _buy(p: Position, board: Board, a: act.Buy) -> Faults:
-    out = _phase2(p, a)
+def _check_buy(p: Position, board: Board, a: act.Buy) -> Faults:
+    out = _phase2_faults(p, a)
     rule = "N34" if a.colour == a.seat else "N63"
     if a.colour != a.seat and "buy-others" not in p.options:
         out += [
@@ -301,7 +301,7 @@ def _buy(p: Position, board: Board, a: act.Buy) -> Faults:
         out.append(
             one_violation(rule, "the boat holds no {what}", what=fruit_name(a.colour, a.fruit))
         )
-    return out + _points(p, a, 1 if a.colour == a.seat else 2, rule)
+    return out + _point_faults(p, a, 1 if a.colour == a.seat else 2, rule)
 
 
 def _in_boat(p: Position, colour: str, fruit: str) -> bool:
@@ -313,19 +313,19 @@ def _in_boat(p: Position, colour: str, fruit: str) -> bool:
     return p.owed[seat] > p.lost[seat] and p.stock[seat][FRUITS.index(fruit)] > 0
 
 
-def _joker(p: Position, board: Board, a: act.Joker) -> Faults:
-    out = _phase2(p, a)
+def _check_joker(p: Position, board: Board, a: act.Joker) -> Faults:
+    out = _phase2_faults(p, a)
     if p.seat(a.seat) in p.bought:
         out.append(
             one_violation("N35", "{seat} has bought a joker this round", seat=seat_name(a.seat))
         )
     if p.deserts <= 0:
         out.append(one_violation("N35", "the stock of desert cards is empty"))
-    return out + _points(p, a, 1, "N35")
+    return out + _point_faults(p, a, 1, "N35")
 
 
-def _spend(p: Position, board: Board, a: act.Spend) -> Faults:
-    return _phase2(p, a) + _no_joker(p, a, "N36")
+def _check_spend(p: Position, board: Board, a: act.Spend) -> Faults:
+    return _phase2_faults(p, a) + _no_joker(p, a, "N36")
 
 
 def _no_joker(p: Position, a: Action, *rules: str) -> Faults:
@@ -334,10 +334,10 @@ def _no_joker(p: Position, a: Action, *rules: str) -> Faults:
     return [one_violation(r, "{seat} has no joker", seat=seat_name(a.seat)) for r in rules]
 
 
-def _freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
-    out = _phase2(p, a)
+def _check_freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
+    out = _phase2_faults(p, a)
     if "freshen" not in p.options:
-        out.append(one_violation("N64", "jokers freshen no fruit (the variant is off)"))
+        out.append(one_violation("N64", "jokers do not freshen fruit (the variant is off)"))
     here = p.lay.get(a.site, ())
     m = fruit_marker(here[-1]) if here else None
     if m is None or m[0] != "seed":
@@ -349,11 +349,11 @@ def _freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
     return out + _no_joker(p, a, "N36", "N64")
 
 
-def _pass(p: Position, board: Board, a: act.Pass) -> Faults:
+def _check_pass(p: Position, board: Board, a: act.Pass) -> Faults:
     if p.phase in ("actions", "extra"):
-        return _phase2(p, a)
+        return _phase2_faults(p, a)
     if p.phase == "tide":
-        out = _phase1(p, a, "N16" if p.mode == "flood" else "N20")
+        out = _phase1_faults(p, a, "N16" if p.mode == "flood" else "N20")
         if p.mode == "ebb":
             out.append(one_violation("N20", "a water card can be taken, so it must be"))
         elif fit := fits_anywhere(p, board, p.starter):
@@ -373,18 +373,18 @@ def _pass(p: Position, board: Board, a: act.Pass) -> Faults:
 
 
 _CHECKS: dict[type, Callable[[Position, Board, Any], Faults]] = {
-    act.Flood: _flood,
-    act.Ebb: _ebb,
-    act.Event: _event,
-    act.Spoil: _spoil,
-    act.Sow: _sow,
-    act.Grow: _grow,
-    act.Harvest: _harvest,
-    act.Buy: _buy,
-    act.Joker: _joker,
-    act.Spend: _spend,
-    act.Freshen: _freshen,
-    act.Pass: _pass,
+    act.Flood: _check_flood,
+    act.Ebb: _check_ebb,
+    act.Event: _check_event,
+    act.Spoil: _check_spoil,
+    act.Sow: _check_sow,
+    act.Grow: _check_grow,
+    act.Harvest: _check_harvest,
+    act.Buy: _check_buy,
+    act.Joker: _check_joker,
+    act.Spend: _check_spend,
+    act.Freshen: _check_freshen,
+    act.Pass: _check_pass,
     act.Fist: first.bid_faults,
     act.Boat: first.boat_faults,
     act.Water: first.water_faults,

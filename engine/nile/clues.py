@@ -76,7 +76,7 @@ class Clues:
                     new.append(site)
                 elif before == kind and not waves_on(seen):
                     old.append(site)
-        was, is_ = Counter(_markers(have)), Counter(_markers(seen))
+        was, is_ = Counter(_markers_on(have)), Counter(_markers_on(seen))
         gone, come = was - is_, is_ - was
         for side, colour, fruit in list(gone):
             other = ("ripe" if side == "seed" else "seed", colour, fruit)
@@ -139,7 +139,7 @@ class Clues:
         return {s: self.diff[s][1] for s in sites if s in self.diff}
 
 
-def _markers(contents: Contents) -> list[Marker]:
+def _markers_on(contents: Contents) -> list[Marker]:
     """The fruit markers; on a field, which way round one lies means nothing."""
     found = [m for k in contents if (m := fruit_marker(k))]
     return [("seed" if side == "rotten" else side, c, f) for side, c, f in found]

@@ -43,7 +43,7 @@ def _lay_card(d: Draft, site: str, pair: str, seat: int) -> None:
         d.waiting.append(Wait("top", seat=seat, number=which))
 
 
-def _flood(d: Draft, a: act.Flood) -> None:
+def _do_flood(d: Draft, a: act.Flood) -> None:
     desert = "desert" in d.lay.get(a.site, ())
     d.laid += 1
     if desert:
@@ -55,39 +55,39 @@ def _flood(d: Draft, a: act.Flood) -> None:
     )
     flow.to_boat(d, a.site)
     if desert and act.tells_event(a):
-        _turn(d, a.picture, a.arrow)
+        _turn_card(d, a.picture, a.arrow)
     flow.settle_events(d)
 
 
-def _ebb(d: Draft, a: act.Ebb) -> None:
+def _do_ebb(d: Draft, a: act.Ebb) -> None:
     if d.waiting:  # stated once more, this time with what the card shows
         if a.site == d.unsaid:  # so that was the second one
             d.unsaid, d.waiting[0] = (
                 d.waiting[0].site,
                 msgspec.structs.replace(d.waiting[0], site=a.site),
             )
-        _event(d, act.Event(a.seat, a.picture, a.arrow))
+        _do_event(d, act.Event(a.seat, a.picture, a.arrow))
         return
     d.laid += 1
     d.put(a.site, [k for k in d.lay[a.site] if fruit_marker(k)])
     d.waiting.append(Wait("event", site=a.site, cause="ebb"))
     d.step(say("take the water card off {site}", site=a.site), by_hand=True)
     if act.tells_event(a):
-        _turn(d, a.picture, a.arrow)
+        _turn_card(d, a.picture, a.arrow)
     flow.settle_events(d)
 
 
-def _turn(d: Draft, picture: str, arrow: bool) -> None:
+def _turn_card(d: Draft, picture: str, arrow: bool) -> None:
     d.step(say("the card shows {event}", event=event_name(picture, arrow)), by_hand=True)
     flow.apply_turned_card(d, d.waiting.pop(0), picture, arrow)
 
 
-def _event(d: Draft, a: act.Event) -> None:
-    _turn(d, a.picture, a.arrow)
+def _do_event(d: Draft, a: act.Event) -> None:
+    _turn_card(d, a.picture, a.arrow)
     flow.settle_events(d)
 
 
-def _spoil(d: Draft, a: act.Spoil) -> None:
+def _do_spoil(d: Draft, a: act.Spoil) -> None:
     d.waiting.pop(0)
     text = say("nothing in row M{row} goes bad", row=a.row)
     for i in a.places:
@@ -113,7 +113,7 @@ def _spoil(d: Draft, a: act.Spoil) -> None:
     flow.settle_events(d)
 
 
-def _sow(d: Draft, a: act.Sow) -> None:
+def _do_sow(d: Draft, a: act.Sow) -> None:
     d.points -= 2 if fruit_markers(d.lay.get(a.site, ())) else 1
     d.add(a.site, f"seed:{a.seat}:{a.fruit}")
     d.take_stock(d.seats.index(a.seat), a.fruit)
@@ -124,14 +124,14 @@ def _sow(d: Draft, a: act.Sow) -> None:
     )
 
 
-def _own(d: Draft, site: str, seat: str, side: str) -> str:
+def _put_own_marker(d: Draft, site: str, seat: str, side: str) -> str:
     return next(k for k in d.lay[site] if k.startswith(f"{side}:{seat}:"))
 
 
-def _grow(d: Draft, a: act.Grow) -> None:
+def _do_grow(d: Draft, a: act.Grow) -> None:
     here = d.lay[a.site]
     d.points -= 2 if len(fruit_markers(here)) > 1 else 1
-    seed = _own(d, a.site, a.seat, "seed")
+    seed = _put_own_marker(d, a.site, a.seat, "seed")
     d.remove(a.site, seed)
     d.add(a.site, "ripe" + seed[4:])
     d.active.add(f"{a.site} {a.seat}")
@@ -141,9 +141,9 @@ def _grow(d: Draft, a: act.Grow) -> None:
     )
 
 
-def _harvest(d: Draft, a: act.Harvest) -> None:
+def _do_harvest(d: Draft, a: act.Harvest) -> None:
     d.points -= 2 if len(fruit_markers(d.lay[a.site])) > 1 else 1
-    ripe = _own(d, a.site, a.seat, "ripe")
+    ripe = _put_own_marker(d, a.site, a.seat, "ripe")
     place = str(free_place(d, a.row, d.board))
     d.remove(a.site, ripe)
     d.put(place, (ripe,))
@@ -158,7 +158,7 @@ def free_place(p: Position | Draft, row: int, board: Board) -> str | None:
     return next((s for s in board.market[row] if not p.lay.get(s)), None)
 
 
-def _buy(d: Draft, a: act.Buy) -> None:
+def _do_buy(d: Draft, a: act.Buy) -> None:
     d.points -= 1 if a.colour == a.seat else 2
     owner = d.seats.index(a.colour)
     kind = next(
@@ -177,7 +177,7 @@ def _buy(d: Draft, a: act.Buy) -> None:
     d.step(say("take a {what} out of the boat", what=fruit_name(a.colour, a.fruit)), by_hand=True)
 
 
-def _joker(d: Draft, a: act.Joker) -> None:
+def _do_joker(d: Draft, a: act.Joker) -> None:
     d.points -= 1
     seat = d.seats.index(a.seat)
     d.bought.add(seat)
@@ -191,13 +191,13 @@ def _give_joker(d: Draft, seat: str) -> None:
     d.discard += 1
 
 
-def _spend(d: Draft, a: act.Spend) -> None:
+def _do_spend(d: Draft, a: act.Spend) -> None:
     _give_joker(d, a.seat)
     d.points += 1
     d.step(say("{seat} gives a joker up", seat=seat_name(a.seat)), by_hand=True)
 
 
-def _freshen(d: Draft, a: act.Freshen) -> None:
+def _do_freshen(d: Draft, a: act.Freshen) -> None:
     _give_joker(d, a.seat)
     *below, bad = d.lay[a.site]
     d.put(a.site, (*below, "ripe" + bad[4:]))
@@ -212,7 +212,7 @@ def _freshen(d: Draft, a: act.Freshen) -> None:
     )
 
 
-def _fist(d: Draft, a: act.Fist) -> None:
+def _do_fist(d: Draft, a: act.Fist) -> None:
     d.fists[d.seats.index(a.seat)] = a.count
     d.step(say("{seat} holds {n} markers", seat=seat_name(a.seat), n=a.count), by_hand=True)
     if -1 not in d.fists:
@@ -229,7 +229,7 @@ def _put_in_boat(d: Draft, a: act.Boat) -> None:
     d.step(say("{seat} puts {what} into the boat", seat=seat_name(a.seat), what=what), by_hand=True)
 
 
-def _boat(d: Draft, a: act.Boat) -> None:
+def _do_boat(d: Draft, a: act.Boat) -> None:
     seat = d.seats.index(a.seat)
     due = next((w for w in d.waiting if w.kind == "boat" and w.seat == seat), None)
     _put_in_boat(d, a)
@@ -252,7 +252,7 @@ def next_in_setup(d: Draft) -> None:
         flow.begin_tide(d)
 
 
-def _water(d: Draft, a: act.Water) -> None:
+def _do_water(d: Draft, a: act.Water) -> None:
     _lay_card(d, a.site, a.waves, d.seats.index(a.seat))
     d.step(
         say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True
@@ -260,7 +260,7 @@ def _water(d: Draft, a: act.Water) -> None:
     next_in_setup(d)
 
 
-def _plant(d: Draft, a: act.Plant) -> None:
+def _do_plant(d: Draft, a: act.Plant) -> None:
     kind = f"{a.side}:{a.seat}:{a.fruit}"
     d.add(a.site, kind)
     d.take_stock(d.seats.index(a.seat), a.fruit)
@@ -277,33 +277,33 @@ def _next_wait(d: Draft, kind: str) -> None:
         d.waiting.pop(0)
 
 
-def _cover(d: Draft, a: act.Cover) -> None:
+def _do_cover(d: Draft, a: act.Cover) -> None:
     for s in d.board.rows[a.row]:
         d.put(s, ("cover",))
     d.step(say("cover row {row} with its strip", row=a.row), by_hand=True)
     _next_wait(d, "cover")
 
 
-def _desert(d: Draft, a: act.Desert) -> None:
+def _do_desert(d: Draft, a: act.Desert) -> None:
     d.take_desert()
     d.put(a.site, ("desert",))
     d.step(say("lay a desert card on {site}", site=a.site), by_hand=True)
     _next_wait(d, "desert")
 
 
-def _top(d: Draft, a: act.Top) -> None:
+def _do_top(d: Draft, a: act.Top) -> None:
     w = d.waiting.pop(0)
     d.piles[w.seat][w.number] = (a.waves, d.piles[w.seat][w.number][1])
     d.step(say("a card with waves {waves} comes up", waves=a.waves), by_hand=True)
     flow.settle_events(d)
 
 
-def _start(d: Draft, a: act.Start) -> None:
+def _do_start(d: Draft, a: act.Start) -> None:
     d.waiting.pop(0)
     flow.start_with(d, d.seats.index(a.who))
 
 
-def _pass(d: Draft, a: act.Pass) -> None:
+def _do_pass(d: Draft, a: act.Pass) -> None:
     d.step(say("{seat} passes", seat=seat_name(a.seat)), by_hand=True)
     if d.phase == "tide":
         flow.nothing_fits(d)
@@ -322,24 +322,24 @@ def skip_owed(d: Draft) -> None:
 
 
 _EFFECTS: dict[type, Callable[[Draft, Any], None]] = {
-    act.Flood: _flood,
-    act.Ebb: _ebb,
-    act.Event: _event,
-    act.Spoil: _spoil,
-    act.Sow: _sow,
-    act.Grow: _grow,
-    act.Harvest: _harvest,
-    act.Buy: _buy,
-    act.Joker: _joker,
-    act.Spend: _spend,
-    act.Freshen: _freshen,
-    act.Fist: _fist,
-    act.Boat: _boat,
-    act.Water: _water,
-    act.Plant: _plant,
-    act.Cover: _cover,
-    act.Desert: _desert,
-    act.Top: _top,
-    act.Start: _start,
-    act.Pass: _pass,
+    act.Flood: _do_flood,
+    act.Ebb: _do_ebb,
+    act.Event: _do_event,
+    act.Spoil: _do_spoil,
+    act.Sow: _do_sow,
+    act.Grow: _do_grow,
+    act.Harvest: _do_harvest,
+    act.Buy: _do_buy,
+    act.Joker: _do_joker,
+    act.Spend: _do_spend,
+    act.Freshen: _do_freshen,
+    act.Fist: _do_fist,
+    act.Boat: _do_boat,
+    act.Water: _do_water,
+    act.Plant: _do_plant,
+    act.Cover: _do_cover,
+    act.Desert: _do_desert,
+    act.Top: _do_top,
+    act.Start: _do_start,
+    act.Pass: _do_pass,
 }

@@ -27,7 +27,7 @@ from engine.nile.clues import Clues
 from engine.nile.effects import free_place
 from engine.nile.flow import POINTS
 from engine.nile.moment import Moment
-from engine.nile.position import SETUP, Position
+from engine.nile.position import SETUP, Position, Wait
 from engine.nile.traces import back_again, completed_places, possible_events
 
 MOST = 48  # proposals handed on
@@ -101,7 +101,7 @@ class Guesser:
         cost += moment.cost
         for action in run:
             broken, before = state.check(action), (tuple(done), cost)
-            while broken and (spend := _spend(state, action, broken)):
+            while broken and (spend := _joker_instead(state, action, broken)):
                 done.append(spend)
                 cost += JOKER
                 state = state.apply(spend)
@@ -212,12 +212,12 @@ class Guesser:
                 flood = act.Flood(moment.state.p.seats[moment.state.p.starter], site, pair)
                 if have and have[0] == "desert":
                     yield from self._turned(moment, flood, site, "flood")
-                yield from self._given(self._try(moment, (flood,), [site], _silent(moment)))
+                yield from self._given(self._try(moment, (flood,), [site], _unasked_cost(moment)))
         for site in c.lifted:
             for moment in self._tides():
                 ebb = act.Ebb(moment.state.p.seats[moment.state.p.starter], site)
                 yield from self._turned(moment, ebb, site, "ebb")
-                yield from self._given(self._try(moment, (ebb,), [site], _silent(moment)))
+                yield from self._given(self._try(moment, (ebb,), [site], _unasked_cost(moment)))
 
     @staticmethod
     def _given(guess: tuple[Proposal | None, bool]) -> Iterator[Proposal]:
@@ -248,7 +248,7 @@ class Guesser:
             whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
             for more in ((), *back_again(self.clues, self.p.tide, moment.state.p, whole)):
                 guess, legal = self._try(
-                    moment, (whole, *then, *more), [site], _silent(moment), illegal=False
+                    moment, (whole, *then, *more), [site], _unasked_cost(moment), illegal=False
                 )
                 if guess and legal:
                     yield self._of_several(guess)
@@ -263,47 +263,47 @@ class Guesser:
 
     def _waiting(self) -> Iterator[Proposal]:
         """What the game is waiting for, as far as the board tells."""
-        p, w, c = self.p, self.p.wait, self.clues
+        w = self.p.wait
         if w is None:
             return
-        starter = p.seats[p.starter]
-        if w.kind == "event" and not p.open:
-            next_card = EARLIER if c.lifted or c.laid else 0.0
-            for picture, arrow, then in possible_events(
-                self.clues, self.p.tide, self.p, self.board, w.site, w.cause
-            ):
-                run = (act.Event(starter, picture, arrow), *then)
-                guess, legal = self._try(self.later[0], run, (), next_card, illegal=False)
-                if guess and legal:
-                    yield self._of_several(guess)
-            if p.unsaid:
-                for picture, arrow, _ in possible_events(
-                    c, p.tide, p, self.board, p.unsaid, w.cause
-                ):
-                    if picture == "desert":  # the row tells which of the two cards it was
-                        yield from self._given(
-                            self._try(
-                                self.later[0],
-                                (act.Ebb(starter, p.unsaid, picture, arrow),),
-                                (),
-                                illegal=False,
-                            )
-                        )
-            if "hippo" in p.options and c.sold:
-                after = self.state.apply(act.Event(starter, "hippo"))
-                yield from self._fists(after, (act.Event(starter, "hippo"),))
+        if w.kind == "event" and not self.p.open:
+            yield from self._awaited_event(w)
         elif w.kind == "spoil":
-            for row, places in c.worse.items():
-                sites = [self.board.market[row][i - 1] for i in places]
-                for chosen in completed_places(c, p, self.board, row, places):
-                    half = UNSAID * max(len(chosen) - len(places), 0)
-                    yield from self._given(
-                        self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half)
-                    )
+            yield from self._awaited_spoiling()
         elif w.kind == "fist":
             yield from self._fists(self.state, ())
         elif w.kind in ("boat", "die"):  # what comes next will show who won the die roll
             yield from self._boats(self.state, ())
+
+    def _awaited_event(self, w: Wait) -> Iterator[Proposal]:
+        """The event of the card that has been turned over, or of the one turned over before it."""
+        p, c, now = self.p, self.clues, self.later[0]
+        starter = p.seats[p.starter]
+        next_card = EARLIER if c.lifted or c.laid else 0.0
+        for picture, arrow, then in possible_events(c, p.tide, p, self.board, w.site, w.cause):
+            run = (act.Event(starter, picture, arrow), *then)
+            guess, legal = self._try(now, run, (), next_card, illegal=False)
+            if guess and legal:
+                yield self._of_several(guess)
+        if p.unsaid:
+            events = possible_events(c, p.tide, p, self.board, p.unsaid, w.cause)
+            for picture, arrow, _ in events:
+                if picture == "desert":  # the row tells which of the two cards it was
+                    earlier = act.Ebb(starter, p.unsaid, picture, arrow)
+                    yield from self._given(self._try(now, (earlier,), (), illegal=False))
+        if "hippo" in p.options and c.sold:
+            hippo = act.Event(starter, "hippo")
+            yield from self._fists(self.state.apply(hippo), (hippo,))
+
+    def _awaited_spoiling(self) -> Iterator[Proposal]:
+        """The fruits that spoil, of one row."""
+        p, c = self.p, self.clues
+        for row, places in c.worse.items():
+            sites = [self.board.market[row][i - 1] for i in places]
+            for chosen in completed_places(c, p, self.board, row, places):
+                half = UNSAID * max(len(chosen) - len(places), 0)
+                spoil = act.Spoil(p.seats[p.starter], row, chosen)
+                yield from self._given(self._try(self.later[0], (spoil,), sites, half))
 
     def _fists(self, state: Moment, run: tuple[Action, ...]) -> Iterator[Proposal]:
         """Markers out of fists lie in the boat: each seat held what is seen there, the others
@@ -377,7 +377,7 @@ class Guesser:
                         if broken or place == free_place(p, row, board):
                             yield g
                         elif p.lay.get(place) or not all(
-                            s in c.stalled for s in _nearer(p, board, row, place)
+                            s in c.stalled for s in _nearer_places(p, board, row, place)
                         ):
                             yield wrong.wrong_place(c, site, place, free_place(p, row, board))
                 if not places and side == "ripe":
@@ -444,13 +444,13 @@ def _not_yet(state: Moment, seat: str) -> bool:
     return state.turn != seat and seat not in state.actors
 
 
-def _silent(moment: Later) -> float:
+def _unasked_cost(moment: Later) -> float:
     """The cost of supposing that another card was turned over before, of which nothing was seen:
     this card may rather have been the last one."""
     return UNASKED if (w := moment.state.p.wait) and w.kind == "event" else 0.0
 
 
-def _spend(state: Moment, action: Action, broken: list[Violation]) -> Action | None:
+def _joker_instead(state: Moment, action: Action, broken: list[Violation]) -> Action | None:
     """The joker, given up or bought, that would make up for missing points or jokers."""
     rules = {v.rule for v in broken}
     if rules == {"N36", "N64"} and isinstance(action, act.Freshen):
@@ -466,7 +466,7 @@ def _spend(state: Moment, action: Action, broken: list[Violation]) -> Action | N
     return None if state.check(spend) else spend
 
 
-def _nearer(p: Position, board: Board, row: int, place: str) -> list[str]:
+def _nearer_places(p: Position, board: Board, row: int, place: str) -> list[str]:
     """Free places of the row between the house wall and that one."""
     sites = board.market[row]
     return [s for s in sites[: sites.index(place)] if not p.lay.get(s)]

@@ -29,11 +29,11 @@ def bid_faults(p: Position, board: Board, a: act.Fist) -> Faults:
     seat = p.seat(a.seat)
     out: Faults = []
     if not (p.wait and p.wait.kind == "fist"):
-        out.append(one_violation(rule, "no fists are asked for now"))
+        out.append(one_violation(rule, "nobody has to show a fist now"))
         if p.phase not in SETUP and "hippo" not in p.options:
             out.append(one_violation("N51", "the hippo does nothing (the variant is off)"))
         if p.phase in SETUP and "bidding" not in p.options:
-            out.append(one_violation("N60", "the first start is not bid for (the variant is off)"))
+            out.append(one_violation("N60", "nobody bids for the first start (the variant is off)"))
     elif p.fists[seat] >= 0:
         out.append(
             one_violation(rule, "{seat} has opened the fist already", seat=seat_name(a.seat))
@@ -41,7 +41,9 @@ def bid_faults(p: Position, board: Board, a: act.Fist) -> Faults:
     elif p.fists[seat] < -1:
         out.append(one_violation("N60", "only those who tied bid again"))
     if a.count > p.in_stock(seat) - p.bids[seat]:
-        out.append(one_violation(rule, "{seat} has not so many markers", seat=seat_name(a.seat)))
+        out.append(
+            one_violation(rule, "{seat} does not have that many markers", seat=seat_name(a.seat))
+        )
         if p.rebids:
             out.append(one_violation("N61", "a second bid takes new markers"))
     return out
@@ -66,7 +68,7 @@ def boat_faults(p: Position, board: Board, a: act.Boat) -> Faults:
                 )
             )
             if p.phase not in SETUP:
-                out.append(one_violation("N24", "it is no action of phase 2"))
+                out.append(one_violation("N24", "it is not an action of phase 2"))
         elif seat != p.turn:
             out.append(
                 one_violation("N9", "it is the turn of {seat}", seat=seat_name(p.seats[p.turn]))
@@ -80,7 +82,7 @@ def boat_faults(p: Position, board: Board, a: act.Boat) -> Faults:
             out.append(
                 one_violation(
                     rule,
-                    "{seat} has not so much {fruit}",
+                    "{seat} does not have that much {fruit}",
                     seat=seat_name(a.seat),
                     fruit=FRUIT[fruit],
                 )
@@ -187,7 +189,7 @@ def top_card_faults(p: Position, board: Board, a: act.Top) -> Faults:
 def start_faults(p: Position, board: Board, a: act.Start) -> Faults:
     """Why the die may not choose that player."""
     if not (p.wait and p.wait.kind == "die"):
-        return [one_violation("N60", "the die is not asked for")]
+        return [one_violation("N60", "the die is not rolled now")]
     if p.fists[p.seat(a.who)] != -1:
         return [
             one_violation("N60", "{seat} is not among those who tied twice", seat=seat_name(a.who))

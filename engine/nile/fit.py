@@ -66,11 +66,11 @@ def open_fields(p: Position, board: Board) -> list[str]:
     """Fields that a water card may be laid on as far as the ground is concerned: next to the river
     or a card."""
     return [
-        s for s in board.fields if _free(p.lay.get(s, ())) and card_joints(p.lay, board, s, "??")
+        s for s in board.fields if _is_free(p.lay.get(s, ())) and card_joints(p.lay, board, s, "??")
     ]
 
 
-def _free(here: Contents) -> bool:
+def _is_free(here: Contents) -> bool:
     lying = card_on(here)
     return lying is None or lying == "desert"
 

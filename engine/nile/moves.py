@@ -49,13 +49,13 @@ def legal_moves(p: Position, board: Board) -> list[Action]:
         answers = _WAITING.get(p.wait.kind)  # none to a strip or a desert card: those are `fresh`
         return out + (list(answers(p, board, p.wait)) if answers else [])
     if p.phase == "tide":
-        return out + list(_flood(p, board) if p.mode == "flood" else _ebb(p))
+        return out + list(_flood_moves(p, board) if p.mode == "flood" else _ebb_moves(p))
     if p.phase in ("actions", "extra"):
-        return out + list(_actions(p, board, seat))
+        return out + list(_action_moves(p, board, seat))
     return out + list(_first_round(p, board, seat))
 
 
-def _event(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _event_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     starter = p.seats[p.starter]
     for picture, arrow in FACES if p.open or w.number else SAID:
         yield act.Event(act.CARDS if p.open else starter, picture, arrow)
@@ -63,7 +63,7 @@ def _event(p: Position, board: Board, w: Wait) -> Iterator[Action]:
             yield from (act.Ebb(starter, s, picture, arrow) for s in (w.site, p.unsaid) if s)
 
 
-def _spoil(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _spoil_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for row in board.open_rows(w.number):
         kinds = [p.lay.get(s, ()) for s in board.market[row]]
         can = [
@@ -75,40 +75,40 @@ def _spoil(p: Position, board: Board, w: Wait) -> Iterator[Action]:
             yield act.Spoil(p.seats[p.starter], row, places)
 
 
-def _fist(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _fist_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for i, seat in enumerate(p.seats):
         if p.fists[i] == -1:
             yield from (act.Fist(seat, n) for n in range(p.in_stock(i) - p.bids[i] + 1))
 
 
-def _boat(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _boat_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for due in p.waiting:
         if due.kind == "boat":
-            yield from _boats(p, due.seat, due.number)
+            yield from _boat_loads(p, due.seat, due.number)
 
 
-def _die(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _die_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     who_rolls = (act.DIE,) if p.open else (act.DIE, *p.seats)
     for who in (p.seats[i] for i, n in enumerate(p.fists) if n == -1):
         yield from (act.Start(s, who) for s in who_rolls)
 
 
-def _top(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _top_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     faces = sorted({act.card_face(pair) for pair in board.waves})
     yield from (act.Top(act.CARDS, p.seats[w.seat], f) for f in faces)
 
 
 _WAITING: dict[str, Callable[[Position, Board, Wait], Iterator[Action]]] = {
-    "event": _event,
-    "spoil": _spoil,
-    "fist": _fist,
-    "boat": _boat,
-    "die": _die,
-    "top": _top,
+    "event": _event_moves,
+    "spoil": _spoil_moves,
+    "fist": _fist_moves,
+    "boat": _boat_moves,
+    "die": _die_moves,
+    "top": _top_moves,
 }
 
 
-def _boats(p: Position, seat: int, number: int) -> Iterator[Action]:
+def _boat_loads(p: Position, seat: int, number: int) -> Iterator[Action]:
     name, stock = p.seats[seat], p.stock[seat]
     if p.in_stock(seat) < number:
         return
@@ -117,15 +117,15 @@ def _boats(p: Position, seat: int, number: int) -> Iterator[Action]:
             yield act.Boat(name, fruits)
 
 
-def _pairs(p: Position, board: Board, seat: int) -> list[str]:
+def _wave_pairs(p: Position, board: Board, seat: int) -> list[str]:
     """The waves, river side first, that the seat could lay now."""
     tops = {top for top, n in p.piles[seat] if n}
     return sorted(pair for pair in board.waves if "?" in tops or act.card_face(pair) in tops)
 
 
-def _flood(p: Position, board: Board) -> Iterator[Action]:
+def _flood_moves(p: Position, board: Board) -> Iterator[Action]:
     seat = p.seats[p.starter]
-    pairs = _pairs(p, board, p.starter)
+    pairs = _wave_pairs(p, board, p.starter)
     for site in open_fields(p, board):
         desert = card_on(p.lay.get(site, ())) == "desert"
         for pair in pairs:
@@ -137,7 +137,7 @@ def _flood(p: Position, board: Board) -> Iterator[Action]:
         yield act.Pass(seat)
 
 
-def _ebb(p: Position) -> Iterator[Action]:
+def _ebb_moves(p: Position) -> Iterator[Action]:
     seat = p.seats[p.starter]
     for site, contents in p.lay.items():
         if waves_on(contents):
@@ -146,7 +146,7 @@ def _ebb(p: Position) -> Iterator[Action]:
                 yield from (act.Ebb(seat, site, *face) for face in SAID)
 
 
-def _actions(p: Position, board: Board, seat: str) -> Iterator[Action]:
+def _action_moves(p: Position, board: Board, seat: str) -> Iterator[Action]:
     yield act.Pass(seat)
     if p.points:
         yield from _on_fields(p, board, seat)
@@ -199,14 +199,14 @@ def _out_of_boat(p: Position, board: Board, seat: str) -> Iterator[Action]:
 
 def _first_round(p: Position, board: Board, seat: str) -> Iterable[Action]:
     if p.phase == "boat":
-        return _boats(p, p.turn, 2)
+        return _boat_loads(p, p.turn, 2)
     if p.phase == "water":
         return _first_water(p, board, seat)
-    return _plants(p, board, seat)
+    return _plant_moves(p, board, seat)
 
 
 def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
-    pairs = _pairs(p, board, p.turn)
+    pairs = _wave_pairs(p, board, p.turn)
     for site in open_fields(p, board):
         if not p.lay.get(site):
             yield from (
@@ -216,7 +216,7 @@ def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
         yield act.Pass(seat)
 
 
-def _plants(p: Position, board: Board, seat: str) -> Iterator[Action]:
+def _plant_moves(p: Position, board: Board, seat: str) -> Iterator[Action]:
     if p.in_stock(p.turn) <= 0:
         yield act.Pass(seat)
     for site in board.fields:

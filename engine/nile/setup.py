@@ -65,7 +65,7 @@ def beginning_position(seats: Sequence[str], options: Mapping[str, str], board: 
     strips = len(STRIPS[n]) - len(left)  # a plan may lack such rows
     waits = [Wait("cover")] * strips + [Wait("desert")] * min(DESERTS, len(board.edges) - strips)
     waits += [Wait("top", seat=i, number=k) for i in range(n) for k in (0, 1)]
-    p = _blank(names, on, board, open=True)
+    p = _blank_position(names, on, board, open=True)
     d = Draft(p, board)
     d.jokers, d.deserts = [JOKERS] * n, board.deserts - JOKERS * n
     d.piles = [list(piles_of(cards_dealt(board, n))) for _ in names]
@@ -82,7 +82,7 @@ def open_bidding(d: Draft) -> None:
     d.waiting.append(Wait("fist"))
 
 
-def _blank(
+def _blank_position(
     seats: tuple[str, ...], options: tuple[str, ...], board: Board, open: bool = False
 ) -> Position:
     n = len(seats)
@@ -129,7 +129,7 @@ class _Lines:
 
     def __init__(self, seats: tuple[str, ...], board: Board) -> None:
         self.seats, self.board = seats, board
-        self.d = Draft(_blank(seats, (), board), board)
+        self.d = Draft(_blank_position(seats, (), board), board)
         self.options: dict[str, str] = {}
         self.lay: dict[str, Contents] = {}
         self.jokers: dict[str, int] = {}

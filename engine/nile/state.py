@@ -192,7 +192,7 @@ class NileState(Moment):
         if waits.kind == "event":
             return self._after(act.Event(act.CARDS, "none"))
         if waits.kind in ("top", "desert"):
-            return self._with(_unknown)
+            return self._with(_leave_unknown)
         return self
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
@@ -210,6 +210,6 @@ class NileState(Moment):
         return write_position(self.p, self.board)
 
 
-def _unknown(d: Draft) -> None:
+def _leave_unknown(d: Draft) -> None:
     d.waiting.pop(0)
     flow.settle_events(d)

@@ -35,17 +35,17 @@ def page_view(p: Position, board: Board) -> dict[str, Any]:
     return {
         "phase": PHASES[p.phase],
         "round": None if p.phase in SETUP else p.round,
-        "left": _left(p),
-        "tracks": _tracks(p, board),
-        "seats": [{"id": s, "facts": _facts(p, board, i)} for i, s in enumerate(p.seats)],
-        "coming": _coming(p, board),
-        "tables": [_market(p, board), _boat(p), _stocks(p)],
-        "highlight": _highlight(p, board),
-        "notes": _notes(p),
+        "left": _actions_left(p),
+        "tracks": _page_tracks(p, board),
+        "seats": [{"id": s, "facts": _seat_facts(p, board, i)} for i, s in enumerate(p.seats)],
+        "coming": _coming_events(p, board),
+        "tables": [_market_table(p, board), _boat_table(p), _stocks_table(p)],
+        "highlight": _highlighted_sites(p, board),
+        "notes": _page_notes(p),
     }
 
 
-def _left(p: Position) -> Text | None:
+def _actions_left(p: Position) -> Text | None:
     if p.phase in ("actions", "extra"):
         jokers = p.jokers[p.turn]
         points = (
@@ -68,7 +68,7 @@ def _cards_left(p: Position) -> int:
     return 0 if over else max(0, 2 - p.laid)
 
 
-def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
+def _page_tracks(p: Position, board: Board) -> list[dict[str, Any]]:
     tide = {
         "id": "tide",
         "label": Text("Tide"),
@@ -77,7 +77,7 @@ def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
         "large": True,
         "steps": [TIDE[t] for t in TIDES],
         "marks": [],
-        "means": _means(p),
+        "means": _tide_meaning(p),
     }
     phases = ["tide", "actions", "", ""]
     now = (
@@ -125,7 +125,7 @@ def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
     ]
 
 
-def _means(p: Position) -> Text:
+def _tide_meaning(p: Position) -> Text:
     """The tide in one sentence: what it asks for this round, and of whom."""
     who = seat_name(p.seats[p.starter])
     if p.phase in SETUP:
@@ -150,7 +150,7 @@ def _means(p: Position) -> Text:
     return say("the next round dries up: {seat} will take two water cards", seat=nxt)
 
 
-def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
+def _seat_facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
     seat = p.seats[i]
 
     def fact(
@@ -183,7 +183,7 @@ def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
     return out
 
 
-def _coming(p: Position, board: Board) -> list[Text]:
+def _coming_events(p: Position, board: Board) -> list[Text]:
     """What spoils now, and the next scoring, as the market stands now."""
     if p.phase == "over":
         return []
@@ -219,7 +219,7 @@ def _gains_text(p: Position, gains: dict[str, int]) -> Text:
     return text
 
 
-def _market(p: Position, board: Board) -> dict[str, Any]:
+def _market_table(p: Position, board: Board) -> dict[str, Any]:
     rows = []
     for n, sites in board.market.items():
         lying = row_kinds(p.lay, board, n)
@@ -232,7 +232,7 @@ def _market(p: Position, board: Board) -> dict[str, Any]:
                 f"M{n}",
                 say("{n} of {all}", n=len(lying), all=len(sites)),
                 free or Text("full"),
-                _listed(refused) if free else Text("everything"),
+                _listed_fruits(refused) if free else Text("everything"),
                 bad["seed"],
                 bad["rotten"],
                 _gains_text(p, sure) if lying else "",
@@ -250,14 +250,14 @@ def _market(p: Position, board: Board) -> dict[str, Any]:
     return {"title": Text("Market"), "columns": columns, "rows": rows}
 
 
-def _listed(fruits: list[str]) -> Text | str:
+def _listed_fruits(fruits: list[str]) -> Text | str:
     text: Text | str = FRUIT[fruits[0]] if fruits else ""
     for f in fruits[1:]:
         text = say("{some}, {more}", some=text, more=FRUIT[f])
     return text
 
 
-def _boat(p: Position) -> dict[str, Any]:
+def _boat_table(p: Position) -> dict[str, Any]:
     held = counted_markers(p.lay.get("boat", ()))
     rows = [
         [
@@ -274,7 +274,7 @@ def _boat(p: Position) -> dict[str, Any]:
     }
 
 
-def _stocks(p: Position) -> dict[str, Any]:
+def _stocks_table(p: Position) -> dict[str, Any]:
     rows = [[seat_name(s), *p.stock[i]] for i, s in enumerate(p.seats)]
     return {
         "title": Text("Seed in hand"),
@@ -283,7 +283,7 @@ def _stocks(p: Position) -> dict[str, Any]:
     }
 
 
-def _highlight(p: Position, board: Board) -> dict[str, Text]:
+def _highlighted_sites(p: Position, board: Board) -> dict[str, Text]:
     """What may spoil, where the tide can go on, where fruit goes to market, where the desert grows
     next."""
     out: dict[str, Text] = {}
@@ -324,7 +324,7 @@ def _highlight(p: Position, board: Board) -> dict[str, Text]:
     return out
 
 
-def _notes(p: Position) -> list[Text]:
+def _page_notes(p: Position) -> list[Text]:
     out: list[Text] = [say("variant: {name}", name=VARIANTS[o]) for o in p.options] or [
         Text("no variants")
     ]

@@ -44,11 +44,11 @@ def write_position(p: Position, board: Board) -> str:
         out.append("now planted " + " ".join(p.planted))
     if p.unsaid:
         out.append(f"now unsaid {p.unsaid}")
-    out += [f"now waiting {_wait(w, p)}" for w in p.waiting]
+    out += [f"now waiting {_wait_words(w, p)}" for w in p.waiting]
     return "\n".join(out) + "\n"
 
 
-def _wait(w: Wait, p: Position) -> str:
+def _wait_words(w: Wait, p: Position) -> str:
     return (
         f"{w.kind} {w.site or '-'} {w.cause or '-'} "
         f"{p.seats[w.seat] if w.seat >= 0 else '-'} {w.number}"

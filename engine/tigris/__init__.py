@@ -20,7 +20,7 @@ _PAINT = {"archer": "#7a4f9a", "bull": "#a8671c", "pot": "#1f7f86", "lion": "#8c
 
 
 @cache
-def _plan() -> Plan:
+def _own_plan() -> Plan:
     return Plan.parse(
         resources.files("engine.tigris").joinpath("plan.toml").read_text(encoding="utf-8")
     )
@@ -35,7 +35,7 @@ class Tigris(Game[TigrisState]):
     players = (2, 4)
 
     def plan(self) -> Plan:
-        return _plan()
+        return _own_plan()
 
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None

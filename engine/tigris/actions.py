@@ -86,7 +86,7 @@ def _leader_way(words: list[str], said: Said) -> tuple[str, str | None, str | No
     return colour, known_site(origin, said), known_site(target, said) if target else None
 
 
-def _swapped(words: list[str], said: Said) -> tuple[int, tuple[str, ...]]:
+def _swapped_tiles(words: list[str], said: Said) -> tuple[int, tuple[str, ...]]:
     """How many tiles, and which if hands are open."""
     if len(words) == 1 and (n := whole_number(words[0])) is not None:
         words.clear()
@@ -96,7 +96,7 @@ def _swapped(words: list[str], said: Said) -> tuple[int, tuple[str, ...]]:
     return len(colours), colours
 
 
-def _taken(words: Sequence[str], said: Said) -> tuple[str, ...]:
+def _taken_sites(words: Sequence[str], said: Said) -> tuple[str, ...]:
     sites = {known_site(w, said) for w in words}
     return tuple(s for s in said.board.plan.sites if s in sites)
 
@@ -155,7 +155,7 @@ class Swap(Action, frozen=True):
 
     syntax = Syntax(
         "swap",
-        Part(("number", "colours"), _swapped, tiles, 1),
+        Part(("number", "colours"), _swapped_tiles, tiles, 1),
         usage="`swap NUMBER`, or the colours where hands are open",
     )
 
@@ -209,7 +209,7 @@ class Treasure(Action, frozen=True):
 
     syntax = Syntax(
         "treasure",
-        several_words("sites", _taken, " ".join, 1),
+        several_words("sites", _taken_sites, " ".join, 1),
         usage="`treasure SITE ...`, all that are taken",
     )
 

@@ -23,7 +23,7 @@ class Board:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        places = _grid(plan)
+        places = _grid_places(plan)
         columns = 1 + max(x for x, _ in places.values())
         rows = 1 + max(y for _, y in places.values())
         self.width = columns + 1
@@ -131,12 +131,12 @@ def compiled_board(plan: Plan) -> Board:
     return Board(plan)
 
 
-def _grid(plan: Plan) -> dict[str, tuple[int, int]]:
+def _grid_places(plan: Plan) -> dict[str, tuple[int, int]]:
     """site -> (column, row), from where the squares lie; from ids such as C4 where the plan has no
     outlines."""
     sites = list(plan.sites.values())
     if all(s.outline for s in sites):
-        across, down = _lines(sites, 0), _lines(sites, 1)
+        across, down = _grid_lines(sites, 0), _grid_lines(sites, 1)
         places = {s.id: (across[s.id], down[s.id]) for s in sites}
         if len(set(places.values())) == len(sites):
             return places
@@ -145,11 +145,11 @@ def _grid(plan: Plan) -> dict[str, tuple[int, int]]:
         m = _ID.match(s.id)
         if m is None:
             raise BadPlan(f"plan: site {s.id} lies on no square of a grid")
-        places[s.id] = (_letters(m[1]), int(m[2]) - 1)
+        places[s.id] = (_column_number(m[1]), int(m[2]) - 1)
     return places
 
 
-def _lines(sites: list[Site], axis: int) -> dict[str, int]:
+def _grid_lines(sites: list[Site], axis: int) -> dict[str, int]:
     """site -> number of its column (axis 0) or row (axis 1): squares whose centres lie within half
     a square of each other share one."""
     middle = {s.id: sum(p[axis] for p in s.outline) / len(s.outline) for s in sites}
@@ -164,7 +164,7 @@ def _lines(sites: list[Site], axis: int) -> dict[str, int]:
     return out
 
 
-def _letters(word: str) -> int:
+def _column_number(word: str) -> int:
     n = 0
     for ch in word.upper():
         n = n * 26 + ord(ch) - ord("A") + 1

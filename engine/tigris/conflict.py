@@ -59,13 +59,13 @@ def add_tiles(s: Position, number: int) -> bool:
     defence = side_strength(s.pieces, fight, fight.defender) + number
     s.fight = None
     if attack > defence:
-        _decide(s, fight, fight.attacker, fight.defender)
+        _decide_conflict(s, fight, fight.attacker, fight.defender)
     else:
-        _decide(s, fight, fight.defender, fight.attacker)
+        _decide_conflict(s, fight, fight.defender, fight.attacker)
     return True
 
 
-def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
+def _decide_conflict(s: Position, fight: Fight, winner: int, loser: int) -> None:
     lost = supporters_lost(s.pieces, fight, loser) if fight.kind == SUPPORTERS else 0
     temples = s.pieces.tiles[RED]
     take_home(s, loser)

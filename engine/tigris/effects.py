@@ -29,7 +29,7 @@ def perform_action(state: P, a: Action) -> P:
     return s
 
 
-def _tile(s: Position, a: act.Tile) -> None:
+def _do_tile(s: Position, a: act.Tile) -> None:
     cell, colour = s.board.index[a.site], COLOURS.index(a.colour)
     joined = s.pieces.touching(1 << cell)
     conflict.take_from_hand(s, s.active, colour, 1)
@@ -56,7 +56,7 @@ def _tile(s: Position, a: act.Tile) -> None:
     after_conflicts(s)
 
 
-def _leader(s: Position, a: act.Leader) -> None:
+def _do_leader(s: Position, a: act.Leader) -> None:
     own = s.active * 4 + COLOURS.index(a.colour)
     kind = leader_kind(a.seat, a.colour)
     if a.target is None:
@@ -93,7 +93,7 @@ def _leader(s: Position, a: act.Leader) -> None:
         end_action(s)
 
 
-def _catastrophe(s: Position, a: act.Catastrophe) -> None:
+def _do_catastrophe(s: Position, a: act.Catastrophe) -> None:
     cell = s.board.index[a.site]
     left = list(s.catastrophes)
     left[s.active] -= 1
@@ -115,7 +115,7 @@ def _catastrophe(s: Position, a: act.Catastrophe) -> None:
     end_action(s)
 
 
-def _swap(s: Position, a: act.Swap) -> None:
+def _do_swap(s: Position, a: act.Swap) -> None:
     seat = s.active
     known, unknown = list(s.known[seat]), s.unknown[seat]
     if a.colours:
@@ -133,12 +133,12 @@ def _swap(s: Position, a: act.Swap) -> None:
         end_action(s)
 
 
-def _pass(s: Position, a: act.Pass) -> None:
+def _do_pass(s: Position, a: act.Pass) -> None:
     s.tell("{seat} passes", by_hand=True, seat=a.seat)
     end_turn(s)
 
 
-def _commit(s: Position, a: act.Commit) -> None:
+def _do_commit(s: Position, a: act.Commit) -> None:
     if conflict.add_tiles(s, a.number):
         if s.pieces.union >= 0:
             conflict.next_war(s)
@@ -149,12 +149,12 @@ def _commit(s: Position, a: act.Commit) -> None:
             end_action(s)
 
 
-def _war(s: Position, a: act.War) -> None:
+def _do_war(s: Position, a: act.War) -> None:
     s.tell("next is the conflict in {colour}", by_hand=True, colour=a.colour)
     conflict.begin_war(s, COLOURS.index(a.colour))
 
 
-def _build(s: Position, a: act.Build) -> None:
+def _do_build(s: Position, a: act.Build) -> None:
     p, corner = s.pieces, s.board.index[a.site]
     square = s.board.squares[corner]
     temples = p.tiles[RED]
@@ -174,12 +174,12 @@ def _build(s: Position, a: act.Build) -> None:
     end_building(s)
 
 
-def _keep(s: Position, a: act.Keep) -> None:
+def _do_keep(s: Position, a: act.Keep) -> None:
     s.tell("{seat} builds nothing", by_hand=True, seat=a.seat)
     end_building(s)
 
 
-def _treasure(s: Position, a: act.Treasure) -> None:
+def _do_treasure(s: Position, a: act.Treasure) -> None:
     owner = s.actor
     taken = sum(1 << s.board.index[t] for t in a.sites)
     s.tell(
@@ -193,7 +193,7 @@ def _treasure(s: Position, a: act.Treasure) -> None:
     end_action(s)
 
 
-def _draw(s: Position, a: act.Draw) -> None:
+def _do_draw(s: Position, a: act.Draw) -> None:
     seat = s.seats.index(a.drawer)
     counts = tuple(a.colours.count(c) for c in COLOURS)
     first = next(i for i, d in enumerate(s.draws) if d[0] == seat)
@@ -211,17 +211,17 @@ def _draw(s: Position, a: act.Draw) -> None:
 
 
 _DOES: dict[type[Action], Callable[[Position, Any], None]] = {
-    act.Tile: _tile,
-    act.Leader: _leader,
-    act.Catastrophe: _catastrophe,
-    act.Swap: _swap,
-    act.Pass: _pass,
-    act.Commit: _commit,
-    act.War: _war,
-    act.Build: _build,
-    act.Keep: _keep,
-    act.Treasure: _treasure,
-    act.Draw: _draw,
+    act.Tile: _do_tile,
+    act.Leader: _do_leader,
+    act.Catastrophe: _do_catastrophe,
+    act.Swap: _do_swap,
+    act.Pass: _do_pass,
+    act.Commit: _do_commit,
+    act.War: _do_war,
+    act.Build: _do_build,
+    act.Keep: _do_keep,
+    act.Treasure: _do_treasure,
+    act.Draw: _do_draw,
 }
 
 

@@ -61,10 +61,10 @@ def fitting_runs(s: Position, seen: Seen) -> list[tuple[Run, float]]:
             for i, c in enumerate(war_colours(s.pieces))
         ]
     if s.phase == "build":
-        return _built(s, seen)
+        return _built_runs(s, seen)
     if s.phase == "treasure":
         taken = s.pieces.treasures & ~seen.treasures
-        return [(run, cost) for run, cost, sites in _treasures(s) if taken & sites][:4]
+        return [(run, cost) for run, cost, sites in _treasure_runs(s) if taken & sites][:4]
     return []
 
 
@@ -78,7 +78,7 @@ def forced_runs(s: Position) -> list[tuple[Run, float]]:
     if s.phase == "build":
         return [((act.Keep(s.seats[s.active]),), 0.0)]
     if s.phase == "treasure":
-        return [(run, cost + 2.0) for run, cost, _ in _treasures(s)[:1]]
+        return [(run, cost + 2.0) for run, cost, _ in _treasure_runs(s)[:1]]
     return []
 
 
@@ -121,7 +121,7 @@ def decided_runs(
     return [(run[1:] if said else run, cost) for run, cost in out]
 
 
-def _built(s: Position, seen: Seen) -> list[tuple[Run, float]]:
+def _built_runs(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     seat = s.seats[s.active]
     out: list[tuple[Run, float]] = []
     for corner, monument in buildable_monuments(s):
@@ -136,7 +136,7 @@ def _built(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     return out
 
 
-def _treasures(s: Position) -> list[tuple[Run, float, int]]:
+def _treasure_runs(s: Position) -> list[tuple[Run, float, int]]:
     return [
         ((a,), 0.0, sum(1 << s.board.index[t] for t in a.sites))
         for a in s.legal_actions()

@@ -30,6 +30,11 @@ MOST = 30
 SITES = 16  # no action can be recognised if more squares than this have changed at once
 
 
+Change = tuple[str, int, int, int]
+"""Something new on the board: (sort, number, origin, target). sort: tile, leader, catastrophe or
+monument; number: of the colour, leader or monument; origin and target are cells, -1: none."""
+
+
 def explain_difference(state: Position, difference: Difference) -> list[Proposal]:
     """Guesses at what was done, likeliest first (`State.explain`)."""
     s = state.skip_chance()
@@ -42,19 +47,19 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
         if e.run:
             found.add(e.run, e.cost, e.far)
     for e in ready_states(s, seen):
-        for doing in new_doings(e.state, seen):
-            _, _, origin, target = doing
+        for change in new_changes(e.state, seen):
+            _, _, origin, target = change
             # elsewhere something has merely not been cleared away yet
             if changed >> (target if target >= 0 else origin) & 1:
-                _attempt(found, e.state, e.run, e.cost, doing)
+                _try_change(found, e.state, e.run, e.cost, change)
     if s.phase in ("build", "treasure"):
         _wrong_choice(found, s, seen)
     for guess in wrong_doings(s, seen):
         found.broken(guess)
-    return (_uncovered(s, seen) + found.best())[:MOST]
+    return (_uncovered_tiles(s, seen) + found.best())[:MOST]
 
 
-def _uncovered(s: Position, seen: Seen) -> list[Proposal]:
+def _uncovered_tiles(s: Position, seen: Seen) -> list[Proposal]:
     """The tile under the union tile, or where the union tile has just been removed, is different
     from what was guessed."""
     out, p, index = [], s.pieces, s.board.index
@@ -129,9 +134,8 @@ class Guesses:
         return out
 
 
-def new_doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
-    """(type, number, origin, target) of what is new on the board; type: tile, leader, catastrophe
-    or monument; origin and target are cells, -1: none."""
+def new_changes(s: Position, seen: Seen) -> list[Change]:
+    """What is new on the board, at most SITES of it."""
     p, out = s.pieces, []
     for n, cell in seen.new_leaders(p):
         out.append(("leader", n, p.leaders[n], cell))
@@ -144,14 +148,14 @@ def new_doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
             for cell in cells_of(seen.hidden & p.free)
             if (c == BLUE) == bool(s.board.river >> cell & 1)
         ]
-    out += [("tile", c, -1, cell) for c, cell in _turned(s, seen)]
+    out += [("tile", c, -1, cell) for c, cell in _turned_tiles(s, seen)]
     out += [("catastrophe", 0, -1, cell) for cell in cells_of(seen.catastrophes & ~p.catastrophes)]
     for m, mask in enumerate(seen.monuments):
         out += [("monument", m, -1, cell) for cell in cells_of(mask) if cell != p.monuments[m]]
     return out[:SITES]
 
 
-def _turned(s: Position, seen: Seen) -> list[tuple[int, int]]:
+def _turned_tiles(s: Position, seen: Seen) -> list[tuple[int, int]]:
     """(colour, cell) of tiles that were laid and immediately turned over for a monument; the other
     three tiles tell the colour."""
     p, board = s.pieces, s.board
@@ -163,8 +167,8 @@ def _turned(s: Position, seen: Seen) -> list[tuple[int, int]]:
     ]
 
 
-def _action(s: Position, doing: tuple[str, int, int, int], seat: int) -> Action:
-    sort, n, origin, target = doing
+def _action_of(s: Position, change: Change, seat: int) -> Action:
+    sort, n, origin, target = change
     name, ids = s.seats[seat], s.board.ids
     if sort == "leader":
         return act.Leader(
@@ -180,12 +184,10 @@ def _action(s: Position, doing: tuple[str, int, int, int], seat: int) -> Action:
     return act.Build(name, s.board.monuments[n], ids[target])
 
 
-def _attempt(
-    found: Guesses, s: Position, before: Run, cost: float, doing: tuple[str, int, int, int]
-) -> None:
+def _try_change(found: Guesses, s: Position, before: Run, cost: float, change: Change) -> None:
     """Tries this action for everybody who may have done it: the player whose turn it is, the next
     one, or a leader's owner."""
-    sort, n, origin, target = doing
+    sort, n, origin, target = change
     players = len(s.seats)
     # a later look will tell
     unknown = sort == "tile" and n != BLUE and bool(found.seen.hidden >> target & 1)
@@ -201,19 +203,19 @@ def _attempt(
     else:
         seats = [s.active, (s.active + 1) % players]
     for seat in seats:
-        passes, price, now = _passes(s, seat)
+        passes, price, now = _passes_before(s, seat)
         if sort == "leader" and target < 0:
             price += WITHDRAWN + (PASS_TURN if passes else 0)
         if now is None:  # the game would have ended before that
             if sort == "leader":
                 found.illegal(
-                    (*before, _action(s, doing, seat)),
+                    (*before, _action_of(s, change, seat)),
                     cost,
-                    s.check(_action(s, doing, seat)),
-                    _touched(s, doing),
+                    s.check(_action_of(s, change, seat)),
+                    _touched_squares(s, change),
                 )
             continue
-        action = _action(now, doing, seat)
+        action = _action_of(now, change, seat)
         violations = now.check(action)
         if not violations:
             after = now.apply(action)
@@ -222,16 +224,20 @@ def _attempt(
                     (*before, *passes, action, *e.run), cost + price + e.cost, e.far, not unknown
                 )
         elif seat == s.active or sort == "leader":
-            found.illegal((*before, *passes, action), cost + price, violations, _touched(s, doing))
+            found.illegal(
+                (*before, *passes, action), cost + price, violations, _touched_squares(s, change)
+            )
         if passes and sort == "leader":
             out_of_turn = s.check(action)
-            found.illegal((*before, action), cost + OUT_OF_TURN, out_of_turn, _touched(s, doing))
+            found.illegal(
+                (*before, action), cost + OUT_OF_TURN, out_of_turn, _touched_squares(s, change)
+            )
     if sort == "leader" and n // 4 != s.active and target < 0:
-        action = _action(s, doing, s.active)  # somebody took another player's leader off
-        found.illegal((*before, action), cost, s.check(action), _touched(s, doing))
+        action = _action_of(s, change, s.active)  # somebody took another player's leader off
+        found.illegal((*before, action), cost, s.check(action), _touched_squares(s, change))
 
 
-def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
+def _passes_before(s: Position, seat: int) -> tuple[Run, float, Position | None]:
     """Everybody before this seat skips what is left of their turns: (the passes, their cost, the
     state then). The state is None if the game ends on the way."""
     run: list[Action] = []
@@ -249,8 +255,8 @@ def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
     return tuple(run), price, now
 
 
-def _touched(s: Position, doing: tuple[str, int, int, int]) -> int:
-    sort, _, origin, target = doing
+def _touched_squares(s: Position, change: Change) -> int:
+    sort, _, origin, target = change
     out = (1 << origin if origin >= 0 else 0) | (1 << target if target >= 0 else 0)
     if sort == "monument":
         out |= s.board.squares.get(target, 0)
@@ -264,11 +270,11 @@ def _wrong_choice(found: Guesses, s: Position, seen: Seen) -> None:
         for m, mask in enumerate(seen.monuments):
             for cell in cells_of(mask):
                 if cell != s.pieces.monuments[m]:
-                    doing = ("monument", m, -1, cell)
-                    action = _action(s, doing, s.active)
+                    change = ("monument", m, -1, cell)
+                    action = _action_of(s, change, s.active)
                     violations = s.check(action)
                     if violations:
-                        found.illegal((action,), 0.0, violations, _touched(s, doing))
+                        found.illegal((action,), 0.0, violations, _touched_squares(s, change))
         return
     taken = s.pieces.treasures & ~seen.treasures
     if taken:

@@ -22,22 +22,22 @@ Row = tuple[Action, ...]
 """One action per cell; cells that are not on the board have an action that is never picked."""
 
 
-def _pick(mask: int, board: Board) -> bytes:
+def _cell_selectors(mask: int, board: Board) -> bytes:
     """Selectors for `compress`, one per cell, built without a loop in Python."""
     return bin(mask | board.beyond)[:2:-1].encode().translate(_TRUTH)
 
 
 @lru_cache(maxsize=1024)
-def _chooser(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
+def _chooser_for(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
     """A function that picks a mask's actions out of a row; cached for masks that recur from one
     position to the next."""
-    chosen = tuple(compress(range(len(board.ids)), _pick(mask, board)))
+    chosen = tuple(compress(range(len(board.ids)), _cell_selectors(mask, board)))
     if len(chosen) < 2:
         return lambda row: [row[cell] for cell in chosen]
     return itemgetter(*chosen)
 
 
-class Doings:
+class SeatActions:
     """Everything that a seat could do on a board, created once and shared; colours are numbers."""
 
     def __init__(self, board: Board, seat: str) -> None:
@@ -68,8 +68,8 @@ class Doings:
 
 
 @lru_cache(maxsize=64)
-def _doings(board: Board, seat: str) -> Doings:
-    return Doings(board, seat)
+def _actions_of(board: Board, seat: str) -> SeatActions:
+    return SeatActions(board, seat)
 
 
 def legal_actions(s: Position) -> list[Action]:
@@ -84,36 +84,34 @@ def legal_actions(s: Position) -> list[Action]:
     return [*_PHASES[s.phase](s.skip_chance()), *waiting]
 
 
-def _action(s: Position) -> list[Action]:
+def _turn_actions(s: Position) -> list[Action]:
     p, board, seat = s.pieces, s.board, s.active
-    doings, free = _doings(board, s.seats[seat]), p.free
-    joins2, joins3 = _joins(p.kingdoms())
-    out: list[Action] = [doings.leave]
-    land, river = (
-        _pick(free & board.land & ~joins3, board),
-        _pick(free & board.river & ~joins3, board),
-    )
+    every, free = _actions_of(board, s.seats[seat]), p.free
+    joins2, joins3 = _joining_squares(p.kingdoms())
+    out: list[Action] = [every.leave]
+    for_tiles = free & ~joins3
+    land = _cell_selectors(for_tiles & board.land, board)
+    river = _cell_selectors(for_tiles & board.river, board)
     for colour in s.may_hold(seat):
-        out += compress(doings.tiles[colour], river if colour == BLUE else land)
+        out += compress(every.tiles[colour], river if colour == BLUE else land)
     standing = board.around(p.tiles[RED]) & free & board.land
-    arriving = _chooser(standing & ~joins2, board)
+    arriving = _chooser_for(standing & ~joins2, board)
     for colour, cell in enumerate(p.leaders[seat * 4 : seat * 4 + 4]):
         if cell < 0:
-            out += arriving(doings.arrivals[colour])
+            out += arriving(every.arrivals[colour])
         else:
-            off, moves = doings.moves(colour, cell)
+            off, moves = every.moves(colour, cell)
             out.append(off)
-            out += _chooser(standing & ~_joins(p.kingdoms_without(seat * 4 + colour))[0], board)(
-                moves
-            )
+            without_it = p.kingdoms_without(seat * 4 + colour)
+            out += _chooser_for(standing & ~_joining_squares(without_it)[0], board)(moves)
     if s.catastrophes[seat]:
         tiles = p.tiles[0] | p.tiles[1] | p.tiles[2] | p.tiles[3]
-        out += _chooser((free | tiles) & ~p.treasures, board)(doings.catastrophes)
-    out += _swaps(doings.seat, s.known[seat], s.unknown[seat])
+        out += _chooser_for((free | tiles) & ~p.treasures, board)(every.catastrophes)
+    out += _swap_actions(every.seat, s.known[seat], s.unknown[seat])
     return out
 
 
-def _joins(kingdoms: list[Kingdom]) -> tuple[int, int]:
+def _joining_squares(kingdoms: list[Kingdom]) -> tuple[int, int]:
     """The squares that are next to at least two, and at least three, kingdoms."""
     one = two = three = 0
     for _, _, near in kingdoms:
@@ -124,7 +122,7 @@ def _joins(kingdoms: list[Kingdom]) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=1024)
-def _swaps(seat: str, known: tuple[int, ...], unknown: int) -> tuple[Action, ...]:
+def _swap_actions(seat: str, known: tuple[int, ...], unknown: int) -> tuple[Action, ...]:
     out: list[Action] = []
     if unknown:
         out += [act.Swap(seat, n) for n in range(1, min(HAND, unknown + sum(known)) + 1)]
@@ -133,17 +131,17 @@ def _swaps(seat: str, known: tuple[int, ...], unknown: int) -> tuple[Action, ...
     return tuple(out)
 
 
-def _commit(s: Position) -> list[Action]:
+def _commit_actions(s: Position) -> list[Action]:
     seat = s.actor
     most = s.has(seat, RED if s.conflict.kind == TEMPLES else s.conflict.colour)
     return [act.Commit(s.seats[seat], n) for n in range(most + 1)]
 
 
-def _war(s: Position) -> list[Action]:
+def _war_actions(s: Position) -> list[Action]:
     return [act.War(s.seats[s.active], COLOURS[c]) for c in war_colours(s.pieces)]
 
 
-def _build(s: Position) -> list[Action]:
+def _build_actions(s: Position) -> list[Action]:
     seat, board = s.seats[s.active], s.board
     return [
         act.Keep(seat),
@@ -154,7 +152,7 @@ def _build(s: Position) -> list[Action]:
     ]
 
 
-def _treasure(s: Position) -> list[Action]:
+def _treasure_actions(s: Position) -> list[Action]:
     owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     return [
         act.Treasure(s.seats[owner], tuple(s.board.sites(treasures & ~(1 << stays))))
@@ -162,15 +160,15 @@ def _treasure(s: Position) -> list[Action]:
     ]
 
 
-def _over(s: Position) -> list[Action]:
+def _no_actions(s: Position) -> list[Action]:
     return []
 
 
 _PHASES = {
-    "action": _action,
-    "commit": _commit,
-    "war": _war,
-    "build": _build,
-    "treasure": _treasure,
-    "over": _over,
+    "action": _turn_actions,
+    "commit": _commit_actions,
+    "war": _war_actions,
+    "build": _build_actions,
+    "treasure": _treasure_actions,
+    "over": _no_actions,
 }

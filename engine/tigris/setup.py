@@ -62,9 +62,9 @@ def pieces_of(board: Board, seats: Sequence[str], layout: Mapping[str, Iterable[
                     raise BadText(f"{site}: there is only one union tile")
                 union = cell
             elif head == "leader":
-                _stand(leaders, seats, site, cell, rest)
+                _stand_leader(leaders, seats, site, cell, rest)
             elif head == "monument":
-                masks["flipped"] |= _monument(board, monuments, site, cell, rest)
+                masks["flipped"] |= _put_monument(board, monuments, site, cell, rest)
             else:
                 raise BadText(f"{site}: no piece of kind {kind!r}")
         if on_the_square > 1:
@@ -89,7 +89,9 @@ def pieces_of(board: Board, seats: Sequence[str], layout: Mapping[str, Iterable[
     )
 
 
-def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name: str) -> None:
+def _stand_leader(
+    leaders: list[int], seats: Sequence[str], site: str, cell: int, name: str
+) -> None:
     """Puts the leader `name` ("bull:black") on a cell. Raises BadText."""
     seat, _, colour = name.partition(":")
     if seat not in SEATS or colour not in COLOURS:
@@ -102,7 +104,7 @@ def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name:
     leaders[n] = cell
 
 
-def _monument(board: Board, monuments: list[int], site: str, cell: int, name: str) -> int:
+def _put_monument(board: Board, monuments: list[int], site: str, cell: int, name: str) -> int:
     """Puts a monument on a cell and returns the mask of the four cells it covers. Raises
     BadText."""
     number = next(
@@ -170,12 +172,12 @@ class Lines:
                 raise BadText(
                     f"score: no colour called {colour!r} (there are: {', '.join(POINTS)})"
                 )
-            self.points[seat * 5 + POINTS.index(colour)] = _number(n)
+            self.points[seat * 5 + POINTS.index(colour)] = _number_of(n)
 
     def _hand(self, rest: list[str]) -> None:
         if not rest:
             raise BadText("hand: write `hand SEAT COLOUR ...`")
-        self.hands[self._seat(rest[0])] = _counts(rest[1:])
+        self.hands[self._seat(rest[0])] = _colour_counts(rest[1:])
 
     def _hidden(self, rest: list[str]) -> None:
         seat, n = self._pair(rest, "hidden SEAT NUMBER")
@@ -187,14 +189,14 @@ class Lines:
 
     def _bag(self, rest: list[str]) -> None:
         if len(rest) == 1:
-            self.given["bag"] = _number(rest[0])
+            self.given["bag"] = _number_of(rest[0])
         else:
             self.given["bag_known"] = tuple(
-                _numbers(rest, COLOURS, "bag").get(c, 0) for c in COLOURS
+                _numbers_by_name(rest, COLOURS, "bag").get(c, 0) for c in COLOURS
             )
 
     def _spent(self, rest: list[str]) -> None:
-        counts = _numbers(rest, (*COLOURS, "unknown"), "spent")
+        counts = _numbers_by_name(rest, (*COLOURS, "unknown"), "spent")
         self.given["spent"] = tuple(counts.get(c, 0) for c in COLOURS)
         self.given["lost"] = counts.get("unknown", 0)
 
@@ -202,7 +204,7 @@ class Lines:
         if len(rest) not in (1, 2):
             raise BadText("turn: write `turn SEAT ACTIONS-LEFT`")
         self.given["active"] = self._seat(rest[0])
-        self.given["left"] = _number(rest[1]) if rest[1:] else ACTIONS
+        self.given["left"] = _number_of(rest[1]) if rest[1:] else ACTIONS
 
     def _laid(self, rest: list[str]) -> None:
         if len(rest) != 1 or rest[0] not in self.board.index:
@@ -223,7 +225,7 @@ class Lines:
             colour,
             self._seat(rest[2]) * 4 + colour,
             self._seat(rest[3]) * 4 + colour,
-            _number(rest[4]) if rest[4:] else -1,
+            _number_of(rest[4]) if rest[4:] else -1,
         )
 
     def _draws(self, rest: list[str]) -> None:
@@ -264,7 +266,7 @@ class Lines:
     def _pair(self, rest: list[str], form: str) -> tuple[int, int]:
         if len(rest) != 2:
             raise BadText(f"{form.split()[0]}: write `{form}`")
-        return self._seat(rest[0]), _number(rest[1])
+        return self._seat(rest[0]), _number_of(rest[1])
 
     def state(self) -> TigrisState:
         """The state. Raises BadText if the lines do not fit together."""
@@ -291,7 +293,7 @@ class Lines:
             if name in self.given:
                 setattr(s, name, self.given[name])
         _count_bag(s, self.given.get("bag"), "spent" in self.given)
-        return _begin(s, self.given.get("phase"))
+        return _begin_phase(s, self.given.get("phase"))
 
 
 def _count_bag(s: TigrisState, said: int | None, spent_said: bool) -> None:
@@ -312,7 +314,7 @@ def _count_bag(s: TigrisState, said: int | None, spent_said: bool) -> None:
             s.lost = max(total - elsewhere - said, s.lost)
 
 
-def _begin(s: TigrisState, phase: str | None) -> TigrisState:
+def _begin_phase(s: TigrisState, phase: str | None) -> TigrisState:
     """Enters the given phase, or the one that the board calls for."""
     if phase is None:
         if war_colours(s.pieces):
@@ -375,14 +377,14 @@ def new_state(plan: Plan, seats: Sequence[str]) -> TigrisState:
 def load_state(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
     """The state that `to_json` wrote. Raises BadText."""
     try:
-        return _load(plan, data)
+        return _loaded_state(plan, data)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
         if isinstance(e, BadText):
             raise
         raise BadText(f"not a state of this game: {type(e).__name__} {e}") from None
 
 
-def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
+def _loaded_state(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
     seats = tuple(data["seats"])
     check_seats(seats)
     board = board_of(plan)
@@ -397,7 +399,7 @@ def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
     s.catastrophes = tuple(int(data["catastrophes"][seat]) for seat in seats)
     for i, seat in enumerate(seats):
         hand = data["hands"][seat]
-        conflict.set_hand(s, i, _counts(hand["known"]), int(hand["unknown"]))
+        conflict.set_hand(s, i, _colour_counts(hand["known"]), int(hand["unknown"]))
         s.open = (*s.open[:i], bool(hand["open"]), *s.open[i + 1 :])
     s.bag = int(data["bag"])
     s.bag_known = (
@@ -420,28 +422,28 @@ def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
         raise BadText(f"no phase called {s.phase!r}")
     if s.phase != "over":
         s.over = ""
-    return _begin(s, s.phase)
+    return _begin_phase(s, s.phase)
 
 
-def _number(word: str) -> int:
+def _number_of(word: str) -> int:
     n = whole_number(word)
     if n is None:
         raise BadText(f"{word!r} is not a number")
     return n
 
 
-def _numbers(rest: Sequence[str], names: Sequence[str], line: str) -> dict[str, int]:
+def _numbers_by_name(rest: Sequence[str], names: Sequence[str], line: str) -> dict[str, int]:
     if not rest or len(rest) % 2:
         raise BadText(f"{line}: write names and numbers in turn ({', '.join(names)})")
     out = {}
     for name, n in zip(rest[::2], rest[1::2]):
         if name not in names:
             raise BadText(f"{line}: nothing called {name!r} (there are: {', '.join(names)})")
-        out[name] = _number(n)
+        out[name] = _number_of(n)
     return out
 
 
-def _counts(colours: Iterable[str]) -> tuple[int, ...]:
+def _colour_counts(colours: Iterable[str]) -> tuple[int, ...]:
     counts = [0, 0, 0, 0]
     for word in colours:
         if word not in COLOURS and word not in TILES:

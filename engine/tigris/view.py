@@ -46,11 +46,11 @@ def decision_needed(s: Position) -> Decision | None:
     return Decision(s.seats[s.actor], text, tuple(choices), tuple(sites), ask=False)
 
 
-def _choices(s: Position, text: Callable[[Any], Text]) -> list[Choice]:
+def _choices_of(s: Position, text: Callable[[Any], Text]) -> list[Choice]:
     return [Choice(text(a), str(a)) for a in s.legal_actions() if a.seat == s.seats[s.actor]]
 
 
-def _commit(s: Position) -> Asked:
+def _ask_commit(s: Position) -> Asked:
     fight = s.conflict
     seats = [seat_name(s.seats[n // 4]) for n in (fight.attacker, fight.defender)]
     on_board = [side_strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender)]
@@ -69,18 +69,18 @@ def _commit(s: Position) -> Asked:
         defence=on_board[1],
     )
     sites = [s.board.ids[s.pieces.leaders[n]] for n in (fight.attacker, fight.defender)]
-    return text, _choices(s, lambda a: say("{number}", number=a.number)), sites
+    return text, _choices_of(s, lambda a: say("{number}", number=a.number)), sites
 
 
-def _war(s: Position) -> Asked:
+def _ask_war(s: Position) -> Asked:
     return (
         say("which conflict is next?"),
-        _choices(s, lambda a: colour_name(a.colour)),
+        _choices_of(s, lambda a: colour_name(a.colour)),
         [s.board.ids[s.pieces.union]],
     )
 
 
-def _build(s: Position) -> Asked:
+def _ask_build(s: Position) -> Asked:
     choices = [Choice(say("build nothing"), f"{s.seats[s.active]}: keep")]
     squares = 0
     for a in s.legal_actions():
@@ -94,11 +94,11 @@ def _build(s: Position) -> Asked:
     return say("a monument can be built"), choices, s.board.sites(squares)
 
 
-def _treasure(s: Position) -> Asked:
+def _ask_treasure(s: Position) -> Asked:
     _, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     sites = s.board.sites(treasures)
     text = say(
-        "{seat} takes the treasures on {sites} but one, which stays: which?",
+        "{seat} takes all but one of the treasures on {sites}: which one stays?",
         seat=seat_name(s.seats[s.actor]),
         sites=", ".join(sites),
     )
@@ -112,7 +112,12 @@ def _treasure(s: Position) -> Asked:
     return text, choices, sites
 
 
-_DECISIONS = {"commit": _commit, "war": _war, "build": _build, "treasure": _treasure}
+_DECISIONS = {
+    "commit": _ask_commit,
+    "war": _ask_war,
+    "build": _ask_build,
+    "treasure": _ask_treasure,
+}
 
 
 def page_view(s: Position) -> dict[str, Any]:
@@ -144,15 +149,15 @@ def page_view(s: Position) -> dict[str, Any]:
                 "marks": [2],
             },
         ],
-        "seats": [{"id": seat, "facts": _facts(s, i, seat)} for i, seat in enumerate(s.seats)],
-        "coming": _coming(s),
-        "tables": [_monuments(s)] + ([_result(s)] if s.over else []),
-        "highlight": _highlight(s),
+        "seats": [{"id": seat, "facts": _seat_facts(s, i, seat)} for i, seat in enumerate(s.seats)],
+        "coming": _coming_events(s),
+        "tables": [_monuments_table(s)] + ([_result_table(s)] if s.over else []),
+        "highlight": _highlighted_sites(s),
         "notes": [],
     }
 
 
-def _facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
+def _seat_facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
     def fact(
         label: Text,
         value: Any,
@@ -172,7 +177,7 @@ def _facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
     return out
 
 
-def _coming(s: Position) -> list[Text]:
+def _coming_events(s: Position) -> list[Text]:
     if s.over:
         return []
     out = [
@@ -200,7 +205,7 @@ def _coming(s: Position) -> list[Text]:
     return out
 
 
-def _monuments(s: Position) -> dict[str, Any]:
+def _monuments_table(s: Position) -> dict[str, Any]:
     rows = []
     for name, cell in zip(s.board.monuments, s.pieces.monuments):
         rows.append(
@@ -209,7 +214,7 @@ def _monuments(s: Position) -> dict[str, Any]:
     return {"title": say("monuments"), "columns": [say("monument"), say("stands on")], "rows": rows}
 
 
-def _result(s: Position) -> dict[str, Any]:
+def _result_table(s: Position) -> dict[str, Any]:
     rows: list[list[Any]] = [[seat_name(seat), *r] for seat, r in zip(s.seats, seat_results(s))]
     rows.sort(key=lambda row: [-n for n in row[1:]])
     return {
@@ -219,7 +224,7 @@ def _result(s: Position) -> dict[str, Any]:
     }
 
 
-def _highlight(s: Position) -> dict[str, Text]:
+def _highlighted_sites(s: Position) -> dict[str, Text]:
     ids, out = s.board.ids, {}
     if s.phase == "commit":
         out[ids[s.pieces.leaders[s.conflict.attacker]]] = say("attacks")
@@ -244,11 +249,11 @@ def check_expectation(s: Position, words: Sequence[str]) -> tuple[bool, str] | N
     before and after it both hold."""
     head, *rest = words
     if head == "bag" and len(rest) == 1:
-        return _either(rest[0], s.bag, s.bag - sum(n for _, n in s.draws))
+        return _is_either(rest[0], s.bag, s.bag - sum(n for _, n in s.draws))
     if head == "hand" and len(rest) >= 2 and rest[0] in s.seats:
         seat = s.seats.index(rest[0])
         if len(rest) == 2 and whole_number(rest[1]) is not None:
-            return _either(rest[1], s.hand(seat), s.hand(seat) + s.drawing(seat))
+            return _is_either(rest[1], s.hand(seat), s.hand(seat) + s.drawing(seat))
         if all(c in COLOURS for c in rest[1:]):
             held = tuple(c for c, n in zip(COLOURS, s.known[seat]) for _ in range(n))
             return sorted(rest[1:]) == sorted(held) and not s.unknown[seat], " ".join(
@@ -257,5 +262,5 @@ def check_expectation(s: Position, words: Sequence[str]) -> tuple[bool, str] | N
     return None
 
 
-def _either(word: str, *values: int) -> tuple[bool, str]:
+def _is_either(word: str, *values: int) -> tuple[bool, str]:
     return word in map(str, values), str(values[0])

@@ -56,7 +56,7 @@ def greatest_wars(
         return []
     return [
         {
-            "title": say("the greatest conflicts"),
+            "title": say("the biggest conflicts"),
             "rows": [row[:-1] for row in rows[:SHOWN]],
             "columns": [
                 say("move"),

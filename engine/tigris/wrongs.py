@@ -16,10 +16,10 @@ Wrong = tuple[int, tuple[Violation, ...], float]
 
 def wrong_doings(s: Position, seen: Seen) -> list[Wrong]:
     """What was done against the rules, as far as the board shows it."""
-    return _tiles(s, seen) + _treasures(s, seen) + _others(s, seen)
+    return _wrong_tiles(s, seen) + _wrong_treasures(s, seen) + _other_wrongs(s, seen)
 
 
-def _tiles(s: Position, seen: Seen) -> list[Wrong]:
+def _wrong_tiles(s: Position, seen: Seen) -> list[Wrong]:
     p = s.pieces
     out: list[Wrong] = []
     covered = seen.catastrophes | seen.flipped | seen.hidden
@@ -39,7 +39,7 @@ def _tiles(s: Position, seen: Seen) -> list[Wrong]:
     return out[:12]
 
 
-def _treasures(s: Position, seen: Seen) -> list[Wrong]:
+def _wrong_treasures(s: Position, seen: Seen) -> list[Wrong]:
     """Treasures taken that nobody may take now, or the wrong ones."""
     p, out = s.pieces, []
     back = seen.treasures & ~p.treasures
@@ -77,7 +77,7 @@ def _treasures(s: Position, seen: Seen) -> list[Wrong]:
     return out[:12]
 
 
-def _others(s: Position, seen: Seen) -> list[Wrong]:
+def _other_wrongs(s: Position, seen: Seen) -> list[Wrong]:
     p = s.pieces
     out: list[Wrong] = []
     for cell in cells_of(p.catastrophes & ~seen.catastrophes):

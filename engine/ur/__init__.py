@@ -39,12 +39,12 @@ class Ur(Game[UrState]):
     )
 
     def plan(self) -> Plan:
-        return _plan()
+        return _own_plan()
 
     def setup(
         self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
     ) -> UrState:
-        return setup.read_setup(setup.begin_state(_board(plan), SEATS, seats, {}), statements)
+        return setup.read_setup(setup.begin_state(_board_of(plan), SEATS, seats, {}), statements)
 
     def new(
         self,
@@ -52,10 +52,10 @@ class Ur(Game[UrState]):
         options: Mapping[str, str] | None = None,
         plan: Plan | None = None,
     ) -> UrState:
-        return setup.begin_state(_board(plan), SEATS, seats, options or {}).changed(drawn=True)
+        return setup.begin_state(_board_of(plan), SEATS, seats, options or {}).changed(drawn=True)
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> UrState:
-        return setup.from_json(data, _board(plan))
+        return setup.from_json(data, _board_of(plan))
 
     def chronicle(
         self, start: UrState, played: Sequence[tuple[Action, UrState]]
@@ -67,7 +67,7 @@ class Ur(Game[UrState]):
 
 
 @cache
-def _plan() -> Plan:
+def _own_plan() -> Plan:
     return Plan.parse(
         resources.files(__package__).joinpath("plan.toml").read_text(encoding="utf-8")
     )
@@ -75,10 +75,10 @@ def _plan() -> Plan:
 
 @cache
 def _own_board() -> Board:
-    return Board(_plan())
+    return Board(_own_plan())
 
 
-def _board(plan: Plan | None) -> Board:
+def _board_of(plan: Plan | None) -> Board:
     return _own_board() if plan is None else Board(plan)
 
 

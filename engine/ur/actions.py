@@ -60,7 +60,7 @@ def known_site(word: str, board: Board) -> str:
     return word
 
 
-def _stones(words: Sequence[str], board: Board) -> Stones:
+def _stone_words(words: Sequence[str], board: Board) -> Stones:
     found = []
     for word in words:
         m = _PLUS.match(word)
@@ -71,32 +71,32 @@ def _stones(words: Sequence[str], board: Board) -> Stones:
 
 
 def _some_stones(words: Sequence[str], board: Board) -> Stones:
-    found = _stones(words, board)
+    found = _stone_words(words, board)
     if not found:
         raise UsageError(EXTRA)
     return found
 
 
-def _plus(found: Stones) -> str:
+def _plus_words(found: Stones) -> str:
     return " ".join(f"{site}+{n}" for site, n in found)
 
 
-def _move(word: str, board: Board) -> tuple[str, str, int]:
+def _one_move(word: str, board: Board) -> tuple[str, str, int]:
     m = _MOVE.match(word)
     if m is None:
         raise UsageError(f"{word!r} should read FROM>TO:STONES, such as C3>D3:2")
     return known_site(m[1], board), known_site(m[2], board), int(m[3])
 
 
-def _moves(words: Sequence[str], board: Board) -> Moves:
-    return canonical_moves([_move(word, board) for word in words], board)
+def _several_moves(words: Sequence[str], board: Board) -> Moves:
+    return canonical_moves([_one_move(word, board) for word in words], board)
 
 
-def _attack(words: list[str], board: Board) -> tuple[str, str, int]:
-    return _move(words.pop(0), board) if words else ("", "", 0)
+def _attack_words(words: list[str], board: Board) -> tuple[str, str, int]:
+    return _one_move(words.pop(0), board) if words else ("", "", 0)
 
 
-def _laid(words: list[str], board: Board) -> tuple[str, str]:
+def _place_and_tile(words: list[str], board: Board) -> tuple[str, str]:
     """A place and a tile."""
     place, tile = words.pop(0), words.pop(0).removeprefix("tile:")
     if not is_tile(tile):
@@ -104,7 +104,7 @@ def _laid(words: list[str], board: Board) -> tuple[str, str]:
     return known_site(place, board), tile
 
 
-def _swapped(words: list[str], board: Board) -> tuple[str, str, str]:
+def _swap_words(words: list[str], board: Board) -> tuple[str, str, str]:
     """A place, what the hand tile then shows, and what its back shows if that is stated."""
     place, *faces = words
     words.clear()
@@ -121,7 +121,7 @@ def _swapped(words: list[str], board: Board) -> tuple[str, str, str]:
     raise UsageError(f"{faces[0]!r} is no domain ({', '.join(DOMAINS)})")
 
 
-def _built(words: Sequence[str], board: Board) -> tuple[str, ...]:
+def _built_sites(words: Sequence[str], board: Board) -> tuple[str, ...]:
     return tuple(sorted([known_site(w, board) for w in words], key=lambda s: site_order(s, board)))
 
 
@@ -129,7 +129,7 @@ ONE, NONE = "names one tile, not {n}", "stands alone"
 LAY = "names a place and a tile, such as A1 war/trade"
 SWAP = "names the tile and the face the hand tile then shows, such as C3 war"
 EXTRA = "names the tile and the stones, such as C3+1"
-SITE, STONES = one_word("site", known_site), several_words("stones", _stones, _plus)
+SITE, STONES = one_word("site", known_site), several_words("stones", _stone_words, _plus_words)
 
 
 class Lay(Action, frozen=True):
@@ -139,7 +139,9 @@ class Lay(Action, frozen=True):
     tile: str
 
     syntax = Syntax(
-        "lay", Part(("site", "tile"), _laid, lambda a: f"{a.site} {a.tile}", 2, 2), usage=LAY
+        "lay",
+        Part(("site", "tile"), _place_and_tile, lambda a: f"{a.site} {a.tile}", 2, 2),
+        usage=LAY,
     )
 
 
@@ -173,7 +175,7 @@ class Swap(Action, frozen=True):
             + (f"/{self.back}" if self.back else "")
         )
 
-    syntax = Syntax("swap", Part(("site", "face", "back"), _swapped, tile, 1), usage=SWAP)
+    syntax = Syntax("swap", Part(("site", "face", "back"), _swap_words, tile, 1), usage=SWAP)
 
 
 class Agriculture(Action, frozen=True):
@@ -208,7 +210,9 @@ class Politics(Action, frozen=True):
 
     syntax = Syntax(
         "politics",
-        several_words("moves", _moves, lambda found: " ".join(f"{a}>{b}:{n}" for a, b, n in found)),
+        several_words(
+            "moves", _several_moves, lambda found: " ".join(f"{a}>{b}:{n}" for a, b, n in found)
+        ),
         usage="",
     )
 
@@ -226,7 +230,7 @@ class War(Action, frozen=True):
 
     syntax = Syntax(
         "war",
-        Part(("source", "target", "stones"), _attack, attack, 0, 1),
+        Part(("source", "target", "stones"), _attack_words, attack, 0, 1),
         usage="each attack is a line of its own",
     )
 
@@ -236,7 +240,7 @@ class Extra(Action, frozen=True):
 
     stones: Stones = ()
 
-    syntax = Syntax("extra", several_words("stones", _some_stones, _plus, 1), usage=EXTRA)
+    syntax = Syntax("extra", several_words("stones", _some_stones, _plus_words, 1), usage=EXTRA)
 
 
 class Settle(Action, frozen=True):
@@ -253,7 +257,9 @@ class Ziggurat(Action, frozen=True):
     sites: tuple[str, ...]
 
     syntax = Syntax(
-        "ziggurat", several_words("sites", _built, " ".join, 1), usage="names one or two tiles"
+        "ziggurat",
+        several_words("sites", _built_sites, " ".join, 1),
+        usage="names one or two tiles",
     )
 
 

@@ -26,20 +26,22 @@ def blame_guesses(
 ) -> Iterator[Guess]:
     """(action or None, violations, cost, sites explained) for what is left of a difference."""
     places = [state.board.index[s] for s in left if s in state.board.index]
-    for action, explained in _actions(state, seen, places):
+    for action, explained in _suggested_actions(state, seen, places):
         broken = check_action(state, action)
         if broken:
             yield action, broken, 0.0, explained
     violations: list[Violation] = []
     for site, (have, want) in left.items():
-        rule, text = _fault(state, site, have, want)
+        rule, text = _place_fault(state, site, have, want)
         if rule and all(v.rule != rule or v.text != text for v in violations):
             violations.append(Violation(rule, text))
     if violations:
         yield None, violations, NO_ACTION, 1
 
 
-def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[Action, int]]:
+def _suggested_actions(
+    state: Position, seen: Seen, places: list[int]
+) -> Iterator[tuple[Action, int]]:
     """Single actions that the changed places suggest, those of the seat whose turn it is first."""
     sites = state.board.sites
     order = [(state.mover + k) % len(state.seats) for k in range(len(state.seats))]
@@ -77,10 +79,10 @@ def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[A
             for i, n in change.items()
             if n and not (state.zig[i] and state.owner[i] != p and not seen.number(i, p))
         }
-        yield from _stones(state, seen, p, {i: n for i, n in change.items() if n})
+        yield from _stone_actions(state, seen, p, {i: n for i, n in change.items() if n})
 
 
-def _stones(
+def _stone_actions(
     state: Position, seen: Seen, p: int, change: dict[int, int]
 ) -> Iterator[tuple[Action, int]]:
     """Actions of one seat that its own stones suggest. change: place -> stones more or fewer."""
@@ -122,7 +124,7 @@ def _stones(
             yield a.Settle(seat, sites[i]), 1
 
 
-def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[str, Text]:
+def _place_fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[str, Text]:
     """The rule against a place that looks like this, whatever was done."""
     i = state.board.index.get(site)
     if i is None:
@@ -131,27 +133,28 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
         return "U20", say("the tile on {site} changes only with a swap", site=site)
     mine = [k for k in want if k in state.board.stones]
     if state.zig[i]:
-        return "U18", say("the ziggurat of {site} is untouchable", site=site)
+        return "U18", say("the ziggurat on {site} must not be touched", site=site)
     if "ziggurat" in want:
         return "U16", say(
-            "a ziggurat comes only on a tile with five stones of its builder: {site}", site=site
+            "a ziggurat is built only on a tile with five stones of its builder: {site}", site=site
         )
     was, now = have[:1], tuple(k for k in want[:1] if k.startswith("tile:"))
     if was and not now:
         return "U20", say(
-            "the tile of {site} is gone: the hand tile of {seat} is to be laid there",
+            "the tile on {site} is gone: the hand tile of {seat} has to be laid there",
             site=site,
             seat=seat_name(state.seats[state.mover]),
         )
     if was != now:
         if was and both_domains(was[0][5:]) == both_domains(now[0][5:]):
             return "U20", say(
-                "the tile of {site} was turned over: it lies with {face} up",
+                "the tile on {site} was turned over: it lies with {face} up",
                 site=site,
                 face=domain_name(face_up(was[0][5:])),
             )
         return "U20", say(
-            "the tile of {site} is another one: only a swap with the hand tile does that", site=site
+            "the tile on {site} is a different one: only a swap with the hand tile does that",
+            site=site,
         )
     if len(set(mine)) > 1:
         return "U10", say("the stones on {site} are all of one player", site=site)
@@ -171,4 +174,4 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
             site=site,
             stones=stones_words(state.seats[state.owner[i]], state.count[i] - len(mine)),
         )
-    return rule, say("nothing that may be done now explains the stones on {site}", site=site)
+    return rule, say("nothing that is allowed now explains the stones on {site}", site=site)

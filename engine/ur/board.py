@@ -55,11 +55,11 @@ class Board:
             )
         column, row = m[1], int(m[2])
         names = [f"{column}{row - 1}", f"{column}{row + 1}"]
-        names += [_column(column, -1) + m[2], _column(column, 1) + m[2]]
+        names += [_shifted_column(column, -1) + m[2], _shifted_column(column, 1) + m[2]]
         return tuple(sorted(self.index[n] for n in names if n in self.index))
 
 
-def _column(letters: str, step: int) -> str:
+def _shifted_column(letters: str, step: int) -> str:
     return letters[:-1] + chr(ord(letters[-1]) + step)
 
 

@@ -41,13 +41,13 @@ def check_action(state: Position, action: Action) -> list[Violation]:
     """Every rule the action breaks, [] if it is legal."""
     out = Broken()
     if isinstance(action, a.Lay):
-        _lay(state, action, out)
+        _check_lay(state, action, out)
         return list(out)
     if action.seat not in state.seats:
-        out.add("U9", "{seat} does not play", seat=seat_name(action.seat))
+        out.add("U9", "{seat} does not play in this game", seat=seat_name(action.seat))
         return list(out)
     p = state.seats.index(action.seat)
-    _moment(state, action, p, out)
+    _check_moment(state, action, p, out)
     body = _BODIES.get(type(action))
     if body is not None:
         body(state, action, p, out)
@@ -61,7 +61,7 @@ def moment_rule(state: Position) -> str:
     return {"lay": "U4", "swap": "U8", "turn": "U9"}.get(state.phase) or state.end
 
 
-def _moment(state: Position, action: Action, p: int, out: Broken) -> None:
+def _check_moment(state: Position, action: Action, p: int, out: Broken) -> None:
     rule = moment_rule(state)
     if state.phase == "over":
         out.add(rule, "the game is over")
@@ -84,7 +84,7 @@ def _moment(state: Position, action: Action, p: int, out: Broken) -> None:
         out.add("U7" if state.puts else "U6", "stones are put one by one only in the set-up")
 
 
-def _lay(state: Position, action: a.Lay, out: Broken) -> None:
+def _check_lay(state: Position, action: a.Lay, out: Broken) -> None:
     board = state.board
     if action.site in board.hands:
         p = board.hands.index(action.site)
@@ -101,7 +101,7 @@ def _lay(state: Position, action: a.Lay, out: Broken) -> None:
         out.add("U1", "there is no such tile left")
 
 
-def _put(state: Position, action: a.Put, p: int, out: Broken) -> None:
+def _check_put(state: Position, action: a.Put, p: int, out: Broken) -> None:
     i = state.board.index.get(action.site)
     first = state.phase == "put" and not round_of(state)
     rule = "U6" if first else "U7"
@@ -109,7 +109,7 @@ def _put(state: Position, action: a.Put, p: int, out: Broken) -> None:
         out.add(rule, "there is no tile of the square on {site}", site=action.site)
         return
     if state.zig[i]:
-        out.add("U18", "no stone comes on the ziggurat of {site}", site=action.site)
+        out.add("U18", "no stone is put on the ziggurat on {site}", site=action.site)
     q = state.owner[i]
     if first and q >= 0:
         out.add("U6", "{site} is not free: the first stone goes on a free tile", site=action.site)
@@ -134,12 +134,12 @@ def _put(state: Position, action: a.Put, p: int, out: Broken) -> None:
         out.add("U15", "no stone is left to put")
 
 
-def _pass(state: Position, action: a.Pass, p: int, out: Broken) -> None:
+def _check_pass(state: Position, action: a.Pass, p: int, out: Broken) -> None:
     if state.phase == "turn" and (p != state.mover or state.can_swap()):
         out.add("U20", "a turn ends with the swap of the hand tile")
 
 
-def _swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
+def _check_swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
     setup = state.phase in ("put", "swap")
     rule = "U8" if setup else "U20"
     mine = state.known(p)
@@ -170,7 +170,7 @@ def _swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
     elif tile is not None and not setup and len(both) == 2 and both_domains(tile) == both:
         out.add(
             "U20",
-            "the tile of {site} has the same pair of domains as the hand tile",
+            "the tile on {site} has the same pair of domains as the hand tile",
             site=action.site,
         )
 
@@ -192,14 +192,14 @@ def _may_use(state: Position, p: int, domain: str, out: Broken) -> None:
         else:
             out.add("U11", "{domain} has been used this turn", domain=domain_name(domain))
     if state.built:
-        out.add("U16", "who builds ziggurats has no actions this turn")
+        out.add("U16", "a player who builds ziggurats has no actions this turn")
     if state.returned:
-        out.add("U21", "three stones on a free tile come instead of actions")
+        out.add("U21", "three stones on a free tile replace the actions")
     if state.bonus is not None:
         out.add("U14", "the extra stones come after the actions")
 
 
-def _target(
+def _own_target(
     state: Position, site: str, p: int, rule: str, out: Broken, in_action: bool = True
 ) -> int | None:
     """The index of an own tile that stones come to; None if it is not one, with the reason
@@ -209,68 +209,68 @@ def _target(
         out.add(rule, "there is no tile of the square on {site}", site=site)
         return None
     if state.zig[i]:
-        out.add("U18", "no stone comes on the ziggurat of {site}", site=site)
+        out.add("U18", "no stone is put on the ziggurat on {site}", site=site)
         if in_action:
-            out.add("U19", "a tile under a ziggurat is no tile of its domain")
+            out.add("U19", "a tile under a ziggurat does not count for its domain")
         out.add(
             rule,
-            "{site} is no tile of {seat} with stones",
+            "{site} is not a tile of {seat} with stones",
             site=site,
             seat=seat_name(state.seats[p]),
         )
         return None
     if state.owner[i] != p:
-        out.add(rule, "{site} is no tile of {seat}", site=site, seat=seat_name(state.seats[p]))
+        out.add(rule, "{site} is not a tile of {seat}", site=site, seat=seat_name(state.seats[p]))
         if state.owner[i] >= 0:
             out.add("U10", "the stones on a tile are all of one player")
         return None
     return i
 
 
-def _agriculture(state: Position, action: a.Agriculture, p: int, out: Broken) -> None:
+def _check_agriculture(state: Position, action: a.Agriculture, p: int, out: Broken) -> None:
     _may_use(state, p, "agriculture", out)
     losses = harvest_losses(state, p)
     for site, n in action.stones:
         if n > 2:
             out.add("U30", "up to two stones may be put on an agriculture tile")
-        i = _target(state, site, p, "U30", out)
+        i = _own_target(state, site, p, "U30", out)
         if i is None:
             continue
         if state.face(i) != "agriculture":
-            out.add("U30", "{site} is no agriculture tile", site=site)
+            out.add("U30", "{site} is not an agriculture tile", site=site)
         if state.count[i] + n > FIVE:
             out.add("U10", "a tile holds at most five stones")
-    _supply(sum(n for _, n in action.stones), state.supplies[p] + len(losses), out)
+    _check_supply(sum(n for _, n in action.stones), state.supplies[p] + len(losses), out)
 
 
-def _trade(state: Position, action: a.Trade, p: int, out: Broken) -> None:
+def _check_trade(state: Position, action: a.Trade, p: int, out: Broken) -> None:
     _may_use(state, p, "trade", out)
     for site, n in action.stones:
-        i = _target(state, site, p, "U31", out)
+        i = _own_target(state, site, p, "U31", out)
         if i is None:
             continue
         if state.face(i) != "trade":
-            out.add("U31", "{site} is no trade tile", site=site)
+            out.add("U31", "{site} is not a trade tile", site=site)
         elif n > (sides := trade_sides(state, i, p)):
             out.add(
                 "U31",
-                "{site} may get {stones}: one a side with a foreign tile or the border",
+                "{site} may get {stones}: one for each side at a foreign tile or the border",
                 site=site,
                 stones=stones_words(action.seat, sides),
             )
             if any(state.zig[j] and state.owner[j] == p for j in state.board.near[i]):
-                out.add("U19", "an own ziggurat beside it is not foreign")
+                out.add("U19", "a ziggurat of one's own beside it is not foreign")
         if state.count[i] + n > FIVE:
             out.add("U10", "a tile holds at most five stones")
-    _supply(sum(n for _, n in action.stones), state.supplies[p], out)
+    _check_supply(sum(n for _, n in action.stones), state.supplies[p], out)
 
 
-def _supply(n: int, there: int, out: Broken) -> None:
+def _check_supply(n: int, there: int, out: Broken) -> None:
     if n > there:
         out.add("U15", "only {n} stones are left in the supply", n=number_word(there))
 
 
-def _culture(state: Position, action: a.Culture, p: int, out: Broken) -> None:
+def _check_culture(state: Position, action: a.Culture, p: int, out: Broken) -> None:
     _may_use(state, p, "culture", out)
     if not action.stones:
         return
@@ -279,47 +279,51 @@ def _culture(state: Position, action: a.Culture, p: int, out: Broken) -> None:
     for site, n in action.stones:
         i = state.board.index.get(site)
         if i is not None and state.zig[i]:
-            out.add("U18", "no stone comes on the ziggurat of {site}", site=site)
+            out.add("U18", "no stone is put on the ziggurat on {site}", site=site)
         if i is None or n > needs.get(i, 0):
-            out.add("U32", "culture does not put so many stones on {site}", site=site)
+            out.add("U32", "culture does not put that many stones on {site}", site=site)
         elif state.owner[i] not in left:
-            out.add("U32", "nothing is to choose on {site}: its owner has stones enough", site=site)
+            out.add(
+                "U32",
+                "there is nothing to choose on {site}: its owner has enough stones",
+                site=site,
+            )
         else:
             left[state.owner[i]] -= n
     if any(left.values()):
         out.add("U32", "culture puts as many stones as the owners have")
 
 
-def _politics(state: Position, action: a.Politics, p: int, out: Broken) -> None:
+def _check_politics(state: Position, action: a.Politics, p: int, out: Broken) -> None:
     _may_use(state, p, "politics", out)
     after: dict[int, int] = {}
     for source, target, n in action.moves:
         for site, sign in ((source, -1), (target, 1)):
-            i = _target(state, site, p, "U33", out)
+            i = _own_target(state, site, p, "U33", out)
             if i is not None:
                 after[i] = after.get(i, state.count[i]) + sign * n
     for i, n in after.items():
         if n < 0:
-            out.add("U33", "there are not so many stones on {site}", site=state.board.sites[i])
+            out.add("U33", "there are not that many stones on {site}", site=state.board.sites[i])
         if n > FIVE:
             out.add("U10", "a tile holds at most five stones")
 
 
-def _war(state: Position, action: a.War, p: int, out: Broken) -> None:
+def _check_war(state: Position, action: a.War, p: int, out: Broken) -> None:
     _may_use(state, p, "war", out)
     if not action.source:
         out.add("U34", "a war is at least one attack")
         return
-    i = _target(state, action.source, p, "U34", out)
+    i = _own_target(state, action.source, p, "U34", out)
     j = state.board.index.get(action.target)
     if j is None or state.tiles[j] is None:
         out.add("U34", "there is no tile of the square on {site}", site=action.target)
         j = None
     elif state.zig[j]:
-        out.add("U18", "the ziggurat of {site} cannot be attacked", site=action.target)
+        out.add("U18", "the ziggurat on {site} cannot be attacked", site=action.target)
         j = None
     elif state.owner[j] == p:
-        out.add("U34", "{site} is an own tile", site=action.target)
+        out.add("U34", "{site} is a tile of one's own", site=action.target)
         j = None
     if action.stones < 1:
         out.add("U35", "at least one stone moves to the attacked tile")
@@ -342,17 +346,17 @@ def _war(state: Position, action: a.War, p: int, out: Broken) -> None:
         )
 
 
-def _earned(state: Position, p: int, wanted: int, out: Broken) -> None:
+def _check_earned(state: Position, p: int, wanted: int, out: Broken) -> None:
     """Records what the actions of this turn do not allow (U12 to U14); `wanted` extra stones, 2 for
     also settling a free tile."""
     mine = p == state.mover and state.phase in TURNS
     used = len(state.used) if mine else 0
     allowed = extra_allowance(state, used)
     if mine and state.built:
-        out.add("U16", "who builds ziggurats gets no extra stones")
+        out.add("U16", "a player who builds ziggurats gets no extra stones")
         allowed = 0
     if mine and state.returned:
-        out.add("U21", "who comes back with three stones gets no extra ones")
+        out.add("U21", "a player who comes back with three stones gets no extra ones")
         allowed = 0
     if wanted <= allowed:
         return
@@ -367,10 +371,10 @@ def _earned(state: Position, p: int, wanted: int, out: Broken) -> None:
             out.add("U13", "two extra stones are for using neither action")
 
 
-def _extra(state: Position, action: a.Extra, p: int, out: Broken) -> None:
+def _check_extra(state: Position, action: a.Extra, p: int, out: Broken) -> None:
     n = sum(n for _, n in action.stones)
     had = state.bonus if p == state.mover else None
-    _earned(state, p, n + (had[2] if had else 0), out)
+    _check_earned(state, p, n + (had[2] if had else 0), out)
     rule = (
         "U12" if extra_allowance(state, len(state.used) if p == state.mover else 0) < 2 else "U13"
     )
@@ -380,40 +384,40 @@ def _extra(state: Position, action: a.Extra, p: int, out: Broken) -> None:
     elif len(sites) > 1:
         out.add(rule, "extra stones go on one tile")
     for site, m in action.stones:
-        i = _target(state, site, p, rule, out, in_action=False)
+        i = _own_target(state, site, p, rule, out, in_action=False)
         if i is not None and state.count[i] + m > FIVE:
             out.add("U10", "a tile holds at most five stones")
-    _supply(n, state.supplies[p], out)
+    _check_supply(n, state.supplies[p], out)
 
 
-def _settle(state: Position, action: a.Settle, p: int, out: Broken) -> None:
-    _earned(state, p, 2, out)
+def _check_settle(state: Position, action: a.Settle, p: int, out: Broken) -> None:
+    _check_earned(state, p, 2, out)
     if state.bonus is not None and p == state.mover:
         out.add("U13", "the extra stones of this turn are placed")
-    _free(state, action.site, p, "U13", out)
-    _supply(1, state.supplies[p], out)
+    _check_free(state, action.site, p, "U13", out)
+    _check_supply(1, state.supplies[p], out)
 
 
-def _free(state: Position, site: str, p: int, rule: str, out: Broken) -> None:
+def _check_free(state: Position, site: str, p: int, rule: str, out: Broken) -> None:
     i = state.board.index.get(site)
     if i is None or state.tiles[i] is None:
         out.add(rule, "there is no tile of the square on {site}", site=site)
         return
     if state.zig[i]:
-        out.add("U18", "no stone comes on the ziggurat of {site}", site=site)
+        out.add("U18", "no stone is put on the ziggurat on {site}", site=site)
     if not state.free(i):
         out.add(rule, "{site} is not free", site=site)
         if state.owner[i] not in (-1, p):
             out.add("U10", "the stones on a tile are all of one player")
 
 
-def _ziggurat(state: Position, action: a.Ziggurat, p: int, out: Broken) -> None:
+def _check_ziggurat(state: Position, action: a.Ziggurat, p: int, out: Broken) -> None:
     mine = p == state.mover
     built = state.built if mine else 0
     if mine and (state.used or state.bonus is not None):
         out.add("U16", "ziggurats are built instead of actions")
     if mine and state.returned:
-        out.add("U21", "three stones on a free tile come instead of anything else")
+        out.add("U21", "three stones on a free tile replace everything else")
         out.add("U16", "ziggurats are built instead of actions")
     if len(action.sites) + built > ZIGGURATS_A_TURN:
         out.add("U16", "one or two ziggurats are built in a turn")
@@ -431,34 +435,34 @@ def _ziggurat(state: Position, action: a.Ziggurat, p: int, out: Broken) -> None:
         if state.zig[i] or state.owner[i] != p or state.count[i] < FIVE:
             out.add(
                 "U16",
-                "{site} does not bear five stones of {seat}",
+                "there are not five stones of {seat} on {site}",
                 site=site,
                 seat=seat_name(action.seat),
             )
 
 
-def _return(state: Position, action: a.Return, p: int, out: Broken) -> None:
+def _check_return(state: Position, action: a.Return, p: int, out: Broken) -> None:
     if state.own(p):
         out.add("U21", "{seat} has stones on the board", seat=seat_name(action.seat))
     if p == state.mover and (
         state.used or state.built or state.bonus is not None or state.returned
     ):
-        out.add("U21", "three stones on a free tile come instead of actions")
-    _free(state, action.site, p, "U21", out)
-    _supply(3, state.supplies[p], out)
+        out.add("U21", "three stones on a free tile replace the actions")
+    _check_free(state, action.site, p, "U21", out)
+    _check_supply(3, state.supplies[p], out)
 
 
 _BODIES: dict[type[Action], Callable[..., None]] = {
-    a.Put: _put,
-    a.Pass: _pass,
-    a.Swap: _swap,
-    a.Agriculture: _agriculture,
-    a.Trade: _trade,
-    a.Culture: _culture,
-    a.Politics: _politics,
-    a.War: _war,
-    a.Extra: _extra,
-    a.Settle: _settle,
-    a.Ziggurat: _ziggurat,
-    a.Return: _return,
+    a.Put: _check_put,
+    a.Pass: _check_pass,
+    a.Swap: _check_swap,
+    a.Agriculture: _check_agriculture,
+    a.Trade: _check_trade,
+    a.Culture: _check_culture,
+    a.Politics: _check_politics,
+    a.War: _check_war,
+    a.Extra: _check_extra,
+    a.Settle: _check_settle,
+    a.Ziggurat: _check_ziggurat,
+    a.Return: _check_return,
 }

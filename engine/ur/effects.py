@@ -88,7 +88,7 @@ def apply_action(state: P, action: Action) -> P:
     """The state after a legal action."""
     draft = Draft(state)
     if isinstance(action, a.Lay):
-        _lay(draft, action)
+        _do_lay(draft, action)
         return draft.done()
     p = state.seats.index(action.seat)
     _DO[type(action)](draft, action, p)
@@ -106,13 +106,13 @@ def _nothing_left(state: Position) -> bool:
     )
 
 
-def _placed(found: a.Stones, seat: str) -> Text:
+def _placed_stones(found: a.Stones, seat: str) -> Text:
     return listed_texts(
         [say("{stones} on {site}", stones=stones_words(seat, n), site=s) for s, n in found]
     )
 
 
-def _use(draft: Draft, domain: str) -> None:
+def _use_up(draft: Draft, domain: str) -> None:
     used = draft.state.used
     if domain not in used:
         used = (*used, domain)
@@ -126,7 +126,7 @@ def _use(draft: Draft, domain: str) -> None:
         draft.hands[p] = first + "/" + next(d for d in DOMAINS if d in known and d != first)
 
 
-def _lay(draft: Draft, action: a.Lay) -> None:
+def _do_lay(draft: Draft, action: a.Lay) -> None:
     board = draft.board
     kind = ("tile:" + action.tile,)
     if action.site in board.hands:
@@ -169,7 +169,7 @@ def same_faces_text(state: Position) -> Text | None:
     return say("U4: neighbours show the same face: {pairs}", pairs=pairs)
 
 
-def _put(draft: Draft, action: a.Put, p: int) -> None:
+def _do_put(draft: Draft, action: a.Put, p: int) -> None:
     state = draft.state
     draft.place(
         say("{seat} puts a stone on {site}", seat=seat_name(action.seat), site=action.site),
@@ -183,10 +183,10 @@ def _put(draft: Draft, action: a.Put, p: int) -> None:
         draft.values.update(phase="swap", mover=state.starter)
 
 
-def _pass(draft: Draft, action: a.Pass, p: int) -> None:
+def _do_pass(draft: Draft, action: a.Pass, p: int) -> None:
     if draft.state.phase == "turn":
         draft.values.update(phase="over", end="U23")
-        draft.do(say("{seat} can swap for no tile: the game ends", seat=seat_name(action.seat)))
+        draft.do(say("{seat} cannot swap for any tile: the game ends", seat=seat_name(action.seat)))
     else:
         draft.do(say("{seat} keeps the hand tile", seat=seat_name(action.seat)))
         _next_first_swap(draft)
@@ -200,7 +200,7 @@ def _next_first_swap(draft: Draft) -> None:
         draft.values["phase"] = "turn"
 
 
-def _swap(draft: Draft, action: a.Swap, p: int) -> None:
+def _do_swap(draft: Draft, action: a.Swap, p: int) -> None:
     board, seat = draft.board, seat_name(action.seat)
     hand = draft.hands[p]
     changes: dict[str, Contents] = {}
@@ -212,7 +212,7 @@ def _swap(draft: Draft, action: a.Swap, p: int) -> None:
     else:
         i = board.index[action.site]
         taken, where = draft.tiles[i], action.site
-        laid = _laid(draft.state, action, p)
+        laid = _laid_tile(draft.state, action, p)
         draft.tiles[i] = laid
         changes[where] = draft.contents(i)
     draft.hands[p] = taken
@@ -241,7 +241,7 @@ def _swap(draft: Draft, action: a.Swap, p: int) -> None:
         _end_turn(draft)
 
 
-def _laid(state: Position, action: a.Swap, p: int) -> str:
+def _laid_tile(state: Position, action: a.Swap, p: int) -> str:
     """The hand tile as it lies after the swap; the back of an unseen one may stay unknown."""
     hand = state.hands[p]
     if hand and "?" not in hand:
@@ -258,14 +258,14 @@ def _end_turn(draft: Draft) -> None:
         draft.values.update(phase="over", end="U24")
 
 
-def _agriculture(draft: Draft, action: a.Agriculture, p: int) -> None:
+def _do_agriculture(draft: Draft, action: a.Agriculture, p: int) -> None:
     losses = harvest_losses(draft.state, p)
     seat = seat_name(action.seat)
     text = (
         say(
             "{seat} uses agriculture: {stones}",
             seat=seat,
-            stones=_placed(action.stones, action.seat),
+            stones=_placed_stones(action.stones, action.seat),
         )
         if action.stones
         else say("{seat} uses agriculture", seat=seat)
@@ -274,27 +274,31 @@ def _agriculture(draft: Draft, action: a.Agriculture, p: int) -> None:
     for i in losses:
         draft.add(i, p, -1)
         draft.follows(take_off(action.seat, 1, draft.board.sites[i]), i)
-    _use(draft, "agriculture")
+    _use_up(draft, "agriculture")
 
 
-def _trade(draft: Draft, action: a.Trade, p: int) -> None:
+def _do_trade(draft: Draft, action: a.Trade, p: int) -> None:
     seat = seat_name(action.seat)
     text = (
-        say("{seat} uses trade: {stones}", seat=seat, stones=_placed(action.stones, action.seat))
+        say(
+            "{seat} uses trade: {stones}",
+            seat=seat,
+            stones=_placed_stones(action.stones, action.seat),
+        )
         if action.stones
         else say("{seat} uses trade", seat=seat)
     )
     draft.place(text, p, action.stones)
-    _use(draft, "trade")
+    _use_up(draft, "trade")
 
 
-def _culture(draft: Draft, action: a.Culture, p: int) -> None:
+def _do_culture(draft: Draft, action: a.Culture, p: int) -> None:
     draft.do(say("{seat} uses culture", seat=seat_name(action.seat)))
     for i, n in culture_gains(draft.state, p, action.stones).items():
         q = draft.owner[i]
         draft.add(i, q, n)
         draft.follows(lay_more(draft.seats[q], n, draft.board.sites[i]), i)
-    _use(draft, "culture")
+    _use_up(draft, "culture")
 
 
 def culture_gains(state: Position, p: int, chosen: a.Stones = ()) -> dict[int, int]:
@@ -313,7 +317,7 @@ def culture_gains(state: Position, p: int, chosen: a.Stones = ()) -> dict[int, i
     return {i: n for i, n in gains.items() if n}
 
 
-def _politics(draft: Draft, action: a.Politics, p: int) -> None:
+def _do_politics(draft: Draft, action: a.Politics, p: int) -> None:
     index = draft.board.index
     for source, target, n in action.moves:
         draft.count[index[source]] -= n
@@ -337,10 +341,10 @@ def _politics(draft: Draft, action: a.Politics, p: int) -> None:
         else say("{seat} uses politics", seat=seat),
         *places,
     )
-    _use(draft, "politics")
+    _use_up(draft, "politics")
 
 
-def _war(draft: Draft, action: a.War, p: int) -> None:
+def _do_war(draft: Draft, action: a.War, p: int) -> None:
     """First the stones that move stand beside those attacked; then those are removed, and the price
     is paid (U35)."""
     i, j = draft.board.index[action.source], draft.board.index[action.target]
@@ -362,14 +366,14 @@ def _war(draft: Draft, action: a.War, p: int) -> None:
     if cost:
         draft.add(i, p, -cost)
         draft.follows(take_off(action.seat, cost, action.source), i)
-    _use(draft, "war")
+    _use_up(draft, "war")
 
 
-def _extra(draft: Draft, action: a.Extra, p: int) -> None:
+def _do_extra(draft: Draft, action: a.Extra, p: int) -> None:
     text = say(
         "{seat} puts extra: {stones}",
         seat=seat_name(action.seat),
-        stones=_placed(action.stones, action.seat),
+        stones=_placed_stones(action.stones, action.seat),
     )
     draft.place(text, p, action.stones)
     had = draft.state.bonus[2] if draft.state.bonus else 0
@@ -377,7 +381,7 @@ def _extra(draft: Draft, action: a.Extra, p: int) -> None:
     draft.values["bonus"] = ("extra", draft.board.index[site], had + n)
 
 
-def _settle(draft: Draft, action: a.Settle, p: int) -> None:
+def _do_settle(draft: Draft, action: a.Settle, p: int) -> None:
     draft.place(
         say("{seat} settles {site}", seat=seat_name(action.seat), site=action.site),
         p,
@@ -386,7 +390,7 @@ def _settle(draft: Draft, action: a.Settle, p: int) -> None:
     draft.values["bonus"] = ("settle", draft.board.index[action.site], 1)
 
 
-def _ziggurat(draft: Draft, action: a.Ziggurat, p: int) -> None:
+def _do_ziggurat(draft: Draft, action: a.Ziggurat, p: int) -> None:
     """The marker is placed, the stones are removed, one goes on top (U17)."""
     places = [draft.board.index[s] for s in action.sites]
     seat, colour = seat_name(action.seat), colour_name(action.seat)
@@ -401,12 +405,12 @@ def _ziggurat(draft: Draft, action: a.Ziggurat, p: int) -> None:
         draft.follows(take_off(action.seat, n, site), i)
         draft.owner[i], draft.count[i] = p, 1
         draft.follows(
-            say("one {colour} stone on the ziggurat of {site}", colour=colour, site=site), i
+            say("one {colour} stone on the ziggurat on {site}", colour=colour, site=site), i
         )
     draft.values["built"] = draft.state.built + len(places)
 
 
-def _return(draft: Draft, action: a.Return, p: int) -> None:
+def _do_return(draft: Draft, action: a.Return, p: int) -> None:
     draft.place(
         say("{seat} comes back on {site}", seat=seat_name(action.seat), site=action.site),
         p,
@@ -416,16 +420,16 @@ def _return(draft: Draft, action: a.Return, p: int) -> None:
 
 
 _DO: dict[type[Action], Callable[[Draft, Any, int], None]] = {
-    a.Put: _put,
-    a.Pass: _pass,
-    a.Swap: _swap,
-    a.Agriculture: _agriculture,
-    a.Trade: _trade,
-    a.Culture: _culture,
-    a.Politics: _politics,
-    a.War: _war,
-    a.Extra: _extra,
-    a.Settle: _settle,
-    a.Ziggurat: _ziggurat,
-    a.Return: _return,
+    a.Put: _do_put,
+    a.Pass: _do_pass,
+    a.Swap: _do_swap,
+    a.Agriculture: _do_agriculture,
+    a.Trade: _do_trade,
+    a.Culture: _do_culture,
+    a.Politics: _do_politics,
+    a.War: _do_war,
+    a.Extra: _do_extra,
+    a.Settle: _do_settle,
+    a.Ziggurat: _do_ziggurat,
+    a.Return: _do_return,
 }

@@ -31,9 +31,13 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
     seen = Seen(state, difference)
     if not seen.mismatch(state):
         return []
-    runs = {"lay": _lays, "put": _puts, "swap": _first_swaps, "turn": _turns, "over": _nothing}[
-        state.phase
-    ]
+    runs = {
+        "lay": _lay_guesses,
+        "put": _put_guesses,
+        "swap": _first_swaps,
+        "turn": _turn_guesses,
+        "over": _nothing_done,
+    }[state.phase]
     tried: list[Tried] = []
     known: set[tuple[Action, ...]] = set()
     for actions, cost in runs(state, seen):
@@ -60,11 +64,11 @@ def explain_difference(state: Position, difference: Difference) -> list[Proposal
             and legal[0].value - legal[0].wrong <= PLAIN
         ):
             late = BEHIND + UNDONE * legal[0].undone
-        out += _wrong(state, seen, [none, *legal[:2]], tried, late)
+        out += _wrong_guesses(state, seen, [none, *legal[:2]], tried, late)
     return out
 
 
-def _wrong(
+def _wrong_guesses(
     state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], late: float
 ) -> list[Proposal]:
     """What breaks a rule: a run whose next action is refused, and what the leftovers of the best
@@ -100,7 +104,7 @@ def _wrong(
                 add(t, action, violations, cost, len(t.left) - explained)
     # otherwise the turn has continued correctly
     if state.phase == "turn" and all(t.at.mover == state.mover for t in bases):
-        for action, cost, left in _others(state, seen):
+        for action, cost, left in _other_turns(state, seen):
             violations = check_action(state, action)
             if violations:
                 add(none, action, violations, cost, left)
@@ -112,17 +116,17 @@ def _wrong(
     return out[:MOST_WRONG]
 
 
-def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
+def _other_turns(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
     """(first action, cost, sites left over and the one explained) for turns that would explain the
     difference if it were that seat's turn or that seat's domain."""
     for q in range(len(state.seats)):
-        if q == state.mover or not _active(state, seen, q):
+        if q == state.mover or not _seems_active(state, seen, q):
             continue
         there = state.changed(mover=q, used=(), bonus=None, built=0, returned=False)
         found = best_tried(
             [
                 Tried(there, seen, acts, cost)
-                for acts, cost in _own_turn(there, seen, _aim(there, seen, q))
+                for acts, cost in _own_turn(there, seen, _aim_of(there, seen, q))
             ]
         )
         for t in found[:1]:
@@ -133,7 +137,7 @@ def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
         p = state.mover
         hands = tuple(None if q == p else h for q, h in enumerate(state.hands))
         there = state.changed(hands=hands, used=())
-        aim = _aim(state, seen, p)
+        aim = _aim_of(state, seen, p)
         for domain in ("agriculture", "trade", "culture", "politics", "war"):
             if domain not in known or domain in state.used:
                 for acts, _ in solve.nearest_runs(there, p, aim, (domain,)):
@@ -145,16 +149,16 @@ def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
 # A turn
 
 
-def _turns(state: Position, seen: Seen) -> Iterator[Run]:
+def _turn_guesses(state: Position, seen: Seen) -> Iterator[Run]:
     yield from _tiles_told(state, seen)
-    for aim in _aims(state, seen):
+    for aim in _possible_aims(state, seen):
         yield from _own_turn(state, seen, aim)
     p, q = state.mover, (state.mover + 1) % len(state.seats)
-    if _active(state, seen, q) and not list(_swaps(state, seen, p)):
+    if _seems_active(state, seen, q) and not list(_seen_swaps(state, seen, p)):
         before = best_tried(
             [
                 Tried(state, seen, acts, cost)
-                for acts, cost in _before_swap(state, seen, _aim(state, seen, p))
+                for acts, cost in _before_swap(state, seen, _aim_of(state, seen, p))
             ]
         )
         for swap, cost in _unseen_swaps(state, seen, p, q):
@@ -164,12 +168,14 @@ def _turns(state: Position, seen: Seen) -> Iterator[Run]:
                 then = Tried(state, seen, acts, 0.0)
                 if then.broken is None and then.at.phase == "turn":
                     seen_then = Seen(then.at, then.left)
-                    for more, price in _own_turn(then.at, seen_then, _aim(then.at, seen_then, q)):
+                    for more, price in _own_turn(
+                        then.at, seen_then, _aim_of(then.at, seen_then, q)
+                    ):
                         yield [*acts, *more], t.cost + cost + price
 
 
 def _own_turn(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
-    swaps = list(_swaps(state, seen, state.mover))
+    swaps = list(_seen_swaps(state, seen, state.mover))
     for acts, cost in _before_swap(state, seen, aim):
         if acts:
             yield acts, cost
@@ -191,7 +197,7 @@ def _before_swap(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
         yield from solve.nearest_runs(state, p, aim, order)
 
 
-def _aim(state: Position, seen: Seen, p: int) -> Aim:
+def _aim_of(state: Position, seen: Seen, p: int) -> Aim:
     """The stones of a seat where they are seen; any number where others have since taken its
     tile."""
     n = len(state.tiles)
@@ -209,13 +215,13 @@ def _aim(state: Position, seen: Seen, p: int) -> Aim:
     return Aim(lo, hi, gone)
 
 
-def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
+def _possible_aims(state: Position, seen: Seen) -> Iterator[Aim]:
     """The aim of the seat whose turn it is; and, if the next seat has acted too, the aim without
     what its culture has added."""
     p, q = state.mover, (state.mover + 1) % len(state.seats)
-    aim = _aim(state, seen, p)
+    aim = _aim_of(state, seen, p)
     yield aim
-    if state.could_bear(q, "culture") and _active(state, seen, q):
+    if state.could_bear(q, "culture") and _seems_active(state, seen, q):
         lo, hi = list(aim.lo), list(aim.hi)
         for i, n in culture_beside(state, q).items():
             if state.owner[i] == p and aim.lo[i]:
@@ -226,7 +232,7 @@ def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
             yield Aim(lo, hi, aim.gone)
 
 
-def _active(state: Position, seen: Seen, q: int) -> bool:
+def _seems_active(state: Position, seen: Seen, q: int) -> bool:
     """Whether a seat seems to have done something: stones of its colour have changed, or a tile
     like its hand tile is newly laid."""
     mine = state.known(q)
@@ -245,7 +251,7 @@ def _active(state: Position, seen: Seen, q: int) -> bool:
     return False
 
 
-def _swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
+def _seen_swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
     """Swaps that a newly laid tile suggests; the tile taken comes first."""
     mine, seat = state.known(p), state.seats[p]
     taken = seen.hands.get(p)
@@ -287,11 +293,11 @@ def _unseen_swaps(state: Position, seen: Seen, p: int, q: int) -> Iterator[tuple
 # The set-up
 
 
-def _nothing(state: Position, seen: Seen) -> Iterator[Run]:
+def _nothing_done(state: Position, seen: Seen) -> Iterator[Run]:
     yield from ()
 
 
-def _lays(state: Position, seen: Seen) -> Iterator[Run]:
+def _lay_guesses(state: Position, seen: Seen) -> Iterator[Run]:
     """All tiles newly laid; those beside the square last."""
     acts: list[Action] = []
     for site, tile in [
@@ -307,7 +313,7 @@ def _lays(state: Position, seen: Seen) -> Iterator[Run]:
         yield acts, 0.0
 
 
-def _puts(state: Position, seen: Seen) -> Iterator[Run]:
+def _put_guesses(state: Position, seen: Seen) -> Iterator[Run]:
     """Stones put in turn, as long as the next seat has one that is newly there; then the first
     swaps."""
     waiting: dict[int, list[int]] = {}
@@ -356,12 +362,12 @@ def _first_swaps(state: Position, seen: Seen) -> Iterator[Run]:
     yield from _tiles_told(state, seen)
     passes: list[Action] = []
     while state.phase == "swap":
-        for swap in _swaps(state, seen, state.mover):
+        for swap in _seen_swaps(state, seen, state.mover):
             if not (isinstance(swap, a.Swap) and swap.site == a.SPARE):
                 yield [*passes, swap], 0.0
         passes.append(a.Pass(state.seats[state.mover]))
         state = effects.apply_action(state, passes[-1])
-    for acts, cost in _turns(state, Seen(state, seen.mismatch(state))):
+    for acts, cost in _turn_guesses(state, Seen(state, seen.mismatch(state))):
         yield [*passes, *acts], cost
 
 

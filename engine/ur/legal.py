@@ -34,13 +34,13 @@ def legal_actions(state: Position) -> list[Action]:
     if state.phase == "over":
         return []
     if state.phase == "lay":
-        return list(_lays(state))
+        return list(_lay_actions(state))
     seat, p = state.seats[state.mover], state.mover
-    told = list(_lays(state))
+    lays = list(_lay_actions(state))
     if state.phase == "put":
-        return [*_puts(state, seat, p), *told]
+        return [*_put_actions(state, seat, p), *lays]
     if state.phase == "swap":
-        return [*_swaps(state, seat, p), a.Pass(seat), *told]
+        return [*_swap_actions(state, seat, p), a.Pass(seat), *lays]
     out: list[Action] = []
     if not (state.built or state.returned or state.bonus):
         for domain in DOMAINS:
@@ -48,19 +48,19 @@ def legal_actions(state: Position) -> list[Action]:
             if (domain not in state.used or again) and state.could_bear(p, domain):
                 out += _USES[domain](state, seat, p)
     if not state.returned:
-        out += _ziggurats(state, seat, p)
+        out += _ziggurat_actions(state, seat, p)
         if not state.built:
-            out += _bonus(state, seat, p)
+            out += _bonus_actions(state, seat, p)
     if (
         not (state.built or state.returned or state.bonus or state.used or state.own(p))
         and state.supplies[p] >= 3
     ):
         out += [a.Return(seat, s) for i, s in enumerate(state.board.sites) if state.free(i)]
-    swaps = list(_swaps(state, seat, p))
-    return [*out, *(swaps or [a.Pass(seat)]), *told]
+    swaps = list(_swap_actions(state, seat, p))
+    return [*out, *(swaps or [a.Pass(seat)]), *lays]
 
 
-def _puts(state: Position, seat: str, p: int) -> Iterator[Action]:
+def _put_actions(state: Position, seat: str, p: int) -> Iterator[Action]:
     if not state.supplies[p]:
         return
     first = not round_of(state)
@@ -76,10 +76,10 @@ def _beside_own(state: Position, i: int, p: int) -> bool:
     return any(state.owner[j] == p and not state.zig[j] for j in state.board.near[i])
 
 
-def _swaps(state: Position, seat: str, p: int) -> Iterator[Action]:
+def _swap_actions(state: Position, seat: str, p: int) -> Iterator[Action]:
     mine = state.known(p)
     setup = state.phase == "swap"
-    faces = _faces(state, p)
+    faces = _possible_faces(state, p)
     for i, site in enumerate(state.board.sites):
         if not state.free(i):
             continue
@@ -101,7 +101,7 @@ def _swaps(state: Position, seat: str, p: int) -> Iterator[Action]:
         yield a.Swap(seat, a.SPARE)
 
 
-def _faces(state: Position, p: int) -> list[str]:
+def _possible_faces(state: Position, p: int) -> list[str]:
     """The faces that the hand tile may show; for an unknown tile, both signs as far as they are
     possible."""
     mine = state.known(p)
@@ -133,7 +133,7 @@ def stone_spreads(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Ston
     ]
 
 
-def _agriculture(state: Position, seat: str, p: int) -> list[Action]:
+def _agriculture_actions(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
     limits = [
         (sites[i], min(2, FIVE - state.count[i]))
@@ -144,7 +144,7 @@ def _agriculture(state: Position, seat: str, p: int) -> list[Action]:
     return [a.Agriculture(seat, s) for s in stone_spreads([x for x in limits if x[1] > 0], supply)]
 
 
-def _trade(state: Position, seat: str, p: int) -> list[Action]:
+def _trade_actions(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
     limits = [
         (sites[i], min(trade_sides(state, i, p), FIVE - state.count[i]))
@@ -156,7 +156,7 @@ def _trade(state: Position, seat: str, p: int) -> list[Action]:
     ]
 
 
-def _culture(state: Position, seat: str, p: int) -> list[Action]:
+def _culture_actions(state: Position, seat: str, p: int) -> list[Action]:
     needs = culture_needs(state, p)
     short = short_of(state, needs)
     out: list[Action] = [a.Culture(seat)]
@@ -168,11 +168,11 @@ def _culture(state: Position, seat: str, p: int) -> list[Action]:
     return out + [a.Culture(seat, a.canonical_stones(w, state.board)) for w in ways[:FEW] if w]
 
 
-def _politics(state: Position, seat: str, p: int) -> list[Action]:
+def _politics_actions(state: Position, seat: str, p: int) -> list[Action]:
     own, sites = state.own(p), state.board.sites
     have = [state.count[i] for i in own]
     out: list[Action] = []
-    for want in _distributions(len(own), sum(have)):
+    for want in _stone_distributions(len(own), sum(have)):
         if len(out) == FEW:
             break
         out.append(a.Politics(seat, stone_shifts([sites[i] for i in own], have, want)))
@@ -190,14 +190,14 @@ def _politics(state: Position, seat: str, p: int) -> list[Action]:
     ]
 
 
-def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
+def _stone_distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
     """The ways to put this many stones on this many tiles, at most five each."""
     if not tiles:
         if not stones:
             yield ()
         return
     for n in range(max(0, stones - FIVE * (tiles - 1)), min(FIVE, stones) + 1):
-        for rest in _distributions(tiles - 1, stones - n):
+        for rest in _stone_distributions(tiles - 1, stones - n):
             yield (n, *rest)
 
 
@@ -223,7 +223,7 @@ def stone_shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int])
     return tuple((sites[i], sites[j], n) for i, j, n in sorted(pairs))
 
 
-def _war(state: Position, seat: str, p: int) -> list[Action]:
+def _war_actions(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
     return [
         a.War(seat, sites[i], sites[j], n)
@@ -234,7 +234,7 @@ def _war(state: Position, seat: str, p: int) -> list[Action]:
     ]
 
 
-def _bonus(state: Position, seat: str, p: int) -> Iterator[Action]:
+def _bonus_actions(state: Position, seat: str, p: int) -> Iterator[Action]:
     allowed = extra_allowance(state, len(state.used))
     sites, supply = state.board.sites, state.supplies[p]
     if state.bonus is not None:
@@ -249,7 +249,7 @@ def _bonus(state: Position, seat: str, p: int) -> Iterator[Action]:
             yield a.Extra(seat, ((sites[i], n),))
 
 
-def _ziggurats(state: Position, seat: str, p: int) -> Iterator[Action]:
+def _ziggurat_actions(state: Position, seat: str, p: int) -> Iterator[Action]:
     if state.used or state.bonus is not None:
         return
     full = [state.board.sites[i] for i in state.own(p) if state.count[i] >= FIVE]
@@ -260,8 +260,8 @@ def _ziggurats(state: Position, seat: str, p: int) -> Iterator[Action]:
         yield from (a.Ziggurat(seat, (x, y)) for k, x in enumerate(full) for y in full[k + 1 :])
 
 
-def _lays(state: Position) -> Iterator[Action]:
-    places = _bare(state)
+def _lay_actions(state: Position) -> Iterator[Action]:
+    places = _bare_places(state)
     if not places:
         return
     left = remaining_tiles(state)
@@ -276,7 +276,7 @@ def _lays(state: Position) -> Iterator[Action]:
             yield a.Lay(a.BOX, site, tile)
 
 
-def _bare(state: Position) -> list[str]:
+def _bare_places(state: Position) -> list[str]:
     """Places still without a tile: the square first, then beside it."""
     board = state.board
     out = (
@@ -295,7 +295,7 @@ def tile_chances(state: Position) -> list[tuple[Action, float]]:
     laid the other way up or put back (U4) as long as there is another tile."""
     if state.phase != "lay" or not state.drawn:
         return []
-    site = _bare(state)[0]
+    site = _bare_places(state)[0]
     i = state.board.index.get(site)
     near = {state.face(j) for j in state.board.near[i]} if i is not None else set()
     weights = {
@@ -312,9 +312,9 @@ def _both_ways(both: frozenset[str]) -> list[str]:
 
 
 _USES = {
-    "agriculture": _agriculture,
-    "trade": _trade,
-    "culture": _culture,
-    "politics": _politics,
-    "war": _war,
+    "agriculture": _agriculture_actions,
+    "trade": _trade_actions,
+    "culture": _culture_actions,
+    "politics": _politics_actions,
+    "war": _war_actions,
 }

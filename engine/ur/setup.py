@@ -29,11 +29,11 @@ def begin_state(
     if not 3 <= len(seats) <= 4:
         raise BadText(f"ur is for 3 or 4 players, not {len(seats)} (U3)")
     for name, value in options.items():
-        _option(name, value)
+        _checked_option(name, value)
     return UrState(board, seats, options.get("bonus", OPTIONS["bonus"][0]))
 
 
-def _option(name: str, value: str) -> None:
+def _checked_option(name: str, value: str) -> None:
     if name not in OPTIONS:
         raise BadText(f"no option called {name!r} (there is: {', '.join(OPTIONS)})")
     if value not in OPTIONS[name]:
@@ -42,7 +42,7 @@ def _option(name: str, value: str) -> None:
 
 def read_setup(state: UrState, statements: Sequence[Statement]) -> UrState:
     """The state after the set-up lines. Raises BadText beginning with `line N: `."""
-    told: set[str] = set()
+    stated: set[str] = set()
     for st in statements:
         line = _LINES.get(st.words[0])
         try:
@@ -54,14 +54,14 @@ def read_setup(state: UrState, statements: Sequence[Statement]) -> UrState:
             state = line(state, list(st.words[1:]))
         except BadText as e:
             raise BadText(f"line {st.line}: {e}") from None
-        told.add(st.words[0])
-    return _moment(state, told)
+        stated.add(st.words[0])
+    return _begin_moment(state, stated)
 
 
-def _moment(state: UrState, told: set[str]) -> UrState:
+def _begin_moment(state: UrState, stated: set[str]) -> UrState:
     """Where the game stands if no line says so: in the set-up if no stone lies, otherwise at the
     first seat's turn."""
-    if "phase" not in told:
+    if "phase" not in stated:
         laid = any(state.tiles)
         phase = (
             "turn"
@@ -71,12 +71,12 @@ def _moment(state: UrState, told: set[str]) -> UrState:
             else "lay"
         )
         state = state.changed(phase=phase)
-    if "turn" not in told:
+    if "turn" not in stated:
         state = state.changed(mover=(state.starter + state.puts) % len(state.seats))
     return state
 
 
-def _layout(state: UrState, words: list[str]) -> UrState:
+def _set_layout(state: UrState, words: list[str]) -> UrState:
     if words == ["clear"]:
         n = len(state.board.sites)
         return state.changed(
@@ -95,16 +95,16 @@ def _layout(state: UrState, words: list[str]) -> UrState:
         else:
             groups[-1][1].append(w)
     for site, kinds in groups:
-        state = _lie(state, site, kinds)
+        state = _lay_pieces(state, site, kinds)
     return state
 
 
-def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
+def _lay_pieces(state: UrState, site: str, kinds: list[str]) -> UrState:
     board = state.board
     if site in board.hands or site == board.spare:
         if len(kinds) > 1:
             raise BadText(f"{site}: one tile lies there, and no stones")
-        tile = _tile(kinds[0]) if kinds else None
+        tile = _known_tile(kinds[0]) if kinds else None
         if site == board.spare:
             return state.changed(spare=tile)
         p = board.hands.index(site)
@@ -133,7 +133,7 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
         )
     p = state.seats.index(stones[0]) if stones else NOBODY
     values = {
-        "tiles": _tile(tiles[0]) if tiles else None,
+        "tiles": _known_tile(tiles[0]) if tiles else None,
         "owner": p,
         "count": len(stones),
         "zig": bool(ziggurat),
@@ -143,7 +143,7 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
     )
 
 
-def _tile(word: str) -> str:
+def _known_tile(word: str) -> str:
     tile = word.removeprefix("tile:")
     # "/?": its back has never been seen
     if not is_tile(tile) and not (tile.endswith("/?") and tile[:-2] in DOMAINS):
@@ -151,57 +151,57 @@ def _tile(word: str) -> str:
     return tile
 
 
-def _seat(state: UrState, word: str) -> int:
+def _known_seat(state: UrState, word: str) -> int:
     if word not in state.seats:
         raise BadText(f"{word!r} is no seat of this game ({', '.join(state.seats)})")
     return state.seats.index(word)
 
 
-def _hand(state: UrState, words: list[str]) -> UrState:
+def _set_hand(state: UrState, words: list[str]) -> UrState:
     if len(words) != 2:
         raise BadText("hand names a seat and its tile, such as black war/trade")
-    p = _seat(state, words[0])
-    return state.changed(hands=(*state.hands[:p], _tile(words[1]), *state.hands[p + 1 :]))
+    p = _known_seat(state, words[0])
+    return state.changed(hands=(*state.hands[:p], _known_tile(words[1]), *state.hands[p + 1 :]))
 
 
-def _spare(state: UrState, words: list[str]) -> UrState:
+def _set_spare(state: UrState, words: list[str]) -> UrState:
     if len(words) != 1:
         raise BadText("spare names the tile beside the square")
-    return state.changed(spare=_tile(words[0]))
+    return state.changed(spare=_known_tile(words[0]))
 
 
 def _set_option(state: UrState, words: list[str]) -> UrState:
     if len(words) != 2:
         raise BadText("option names the option and its value, such as bonus for-restraint")
-    _option(*words)
+    _checked_option(*words)
     return state.changed(option=words[1])
 
 
-def _starter(state: UrState, words: list[str]) -> UrState:
+def _set_starter(state: UrState, words: list[str]) -> UrState:
     if len(words) != 1:
         raise BadText("starter names a seat")
-    return state.changed(starter=_seat(state, words[0]))
+    return state.changed(starter=_known_seat(state, words[0]))
 
 
-def _turn(state: UrState, words: list[str]) -> UrState:
+def _set_turn(state: UrState, words: list[str]) -> UrState:
     if len(words) != 1:
         raise BadText("turn names a seat")
-    return state.changed(mover=_seat(state, words[0]))
+    return state.changed(mover=_known_seat(state, words[0]))
 
 
-def _phase(state: UrState, words: list[str]) -> UrState:
+def _set_phase(state: UrState, words: list[str]) -> UrState:
     if len(words) != 1 or words[0] not in PHASES:
         raise BadText(f"phase is one of {', '.join(PHASES)}")
     return state.changed(phase=words[0])
 
 
-def _box(state: UrState, words: list[str]) -> UrState:
+def _set_box(state: UrState, words: list[str]) -> UrState:
     if words != ["shuffled"]:
         raise BadText("box is shuffled, or not spoken of")
     return state.changed(drawn=True)
 
 
-def _done(state: UrState, words: list[str]) -> UrState:
+def _set_done(state: UrState, words: list[str]) -> UrState:
     """What was done before the moment shown: puts 7, culture war, extra C3 1, settle D5 1, ziggurat
     1, return, game U24."""
     head, rest = (words[0] if words else ""), words[1:]
@@ -228,15 +228,15 @@ def _done(state: UrState, words: list[str]) -> UrState:
 
 
 _LINES: dict[str, Callable[[UrState, list[str]], UrState]] = {
-    "layout": _layout,
-    "hand": _hand,
-    "spare": _spare,
+    "layout": _set_layout,
+    "hand": _set_hand,
+    "spare": _set_spare,
     "option": _set_option,
-    "starter": _starter,
-    "turn": _turn,
-    "phase": _phase,
-    "box": _box,
-    "done": _done,
+    "starter": _set_starter,
+    "turn": _set_turn,
+    "phase": _set_phase,
+    "box": _set_box,
+    "done": _set_done,
 }
 
 
@@ -248,7 +248,7 @@ def from_json(data: Mapping[str, Any], board: Board) -> UrState:
         tiles: list[str | None] = list(state.tiles)
         owner, count, zig = list(state.owner), list(state.count), list(state.zig)
         for s, t in data["tiles"].items():
-            tiles[board.index[s]] = _told_tile(t)
+            tiles[board.index[s]] = _stated_tile(t)
         for s, (who, n) in data["stones"].items():
             owner[board.index[s]], count[board.index[s]] = seat[who], int(n)
         for s, who in data["ziggurats"].items():
@@ -267,9 +267,9 @@ def from_json(data: Mapping[str, Any], board: Board) -> UrState:
             count=tuple(count),
             zig=tuple(zig),
             hands=tuple(
-                _told_tile(data["hands"][s]) if s in data["hands"] else None for s in state.seats
+                _stated_tile(data["hands"][s]) if s in data["hands"] else None for s in state.seats
             ),
-            spare=_told_tile(data["spare"]) if data["spare"] else None,
+            spare=_stated_tile(data["spare"]) if data["spare"] else None,
             phase=data["phase"],
             puts=int(data["puts"]),
             starter=int(data["starter"]),
@@ -285,7 +285,7 @@ def from_json(data: Mapping[str, Any], board: Board) -> UrState:
         raise BadText(f"no state of ur: {type(e).__name__} {e}") from None
 
 
-def _told_tile(text: str) -> str:
+def _stated_tile(text: str) -> str:
     if not is_tile(text) and not text.endswith("/?"):
         raise BadText(f"{text!r} is no tile")
     return text

@@ -143,7 +143,7 @@ def _with_politics(
     held = [i for i in own if first.after(i, state.count[i])[0] > 0]
     last = order[1] if not k and len(order) > 1 else None
     second = Stage(with_tiles(state, p, [i for i in held if aim.hi[i]]), p, last)
-    gap, moved = _rearranged(state, p, aim, held, first, second)
+    gap, moved = _rearranged_stones(state, p, aim, held, first, second)
     settled = [
         i for i, n in enumerate(aim.lo) if n == 1 and i not in held and (state.free(i) or i in own)
     ]
@@ -158,7 +158,7 @@ def _with_politics(
             return
         gap_filled = grown[0]
         extra = a.Extra(state.seats[p], ((state.board.sites[gap_filled], gap),))
-        gap, moved = _rearranged(state, p, aim.less(gap_filled, gap), held, first, second)
+        gap, moved = _rearranged_stones(state, p, aim.less(gap_filled, gap), held, first, second)
     elif not gap and allowed == 2 and settled and not state.bonus:
         extra = a.Settle(state.seats[p], state.board.sites[settled[0]])
     if gap:
@@ -179,7 +179,7 @@ def _with_politics(
     yield acts + ([extra] if extra else []), cost
 
 
-def _rearranged(
+def _rearranged_stones(
     state: Position, p: int, aim: Aim, held: list[int], first: Stage, second: Stage
 ) -> tuple[int, tuple[dict[int, int], dict[int, int], dict[int, int]]]:
     """(stones missing, (before politics, after it, laid after it)), with as few stones moved as

@@ -45,7 +45,7 @@ class UrState(Position):
         reason = (
             say("no tile is left to swap for")
             if self.end == "U23"
-            else say("the last ziggurat is built and the round is done")
+            else say("the last ziggurat is built and the round is over")
         )
         return Outcome(tuple(s for s in self.seats if scores[s] == best), reason)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.game import Action, Violation
+from engine.game import Action, Step, Violation
 from engine.layout import Contents, canonical_contents, lies_between
 from engine.ur import actions as a
 from engine.ur import effects
@@ -36,65 +36,83 @@ class Tried:
 
     def __init__(self, state: Position, seen: Seen, actions: Iterable[Action], cost: float) -> None:
         self.actions: list[Action] = []
-        self.cost = cost
         self.broken: tuple[Action, list[Violation]] | None = None
         self.at = state
-        shown: dict[str, dict[Contents, float]] = {}
-        by_hand: set[str] = set()
-        hands = False
+        # site -> contents on the way -> the price if it still shows them
+        self._shown: dict[str, dict[Contents, float]] = {}
+        self._by_hand: set[str] = set()
+        self._play(seen, actions)
+        self.left: Left = seen.mismatch(self.at)
+        prices = [self._price_of(site, have, want) for site, (have, want) in self.left.items()]
+        self.undone = prices.count(UNDONE)
+        self.wrong = sum(prices) - max(0, self.undone - 2) * (UNDONE - UNDONE_TOO)
+        self.cost = cost + self._run_cost(state, seen)
+        self.value = self.cost + len(self.actions) + self.wrong
+
+    def _play(self, seen: Seen, actions: Iterable[Action]) -> None:
+        """Does the actions up to the first that is illegal."""
         for action in actions:
             action = named_culture(self.at, action, seen)
             violations = check_action(self.at, action)
             if violations:
                 self.broken = (action, violations)
-                break
+                return
             before = self.at
             self.at = effects.apply_action(before, action)
             self.actions.append(action)
             for step in self.at.steps:
-                for site in step.changes:
-                    i = self.at.board.index.get(site)
-                    if step.by_hand:
-                        by_hand.add(site)
-                        hands = True
-                    price = HALF if step.by_hand else UNDONE
-                    was = shown.setdefault(site, {})
-                    if not was and i is not None:
-                        was[canonical_contents(before.contents(i), "cluster")] = price
-                    elif was:
-                        last = next(reversed(was))
-                        was[last] = min(was[last], price)
-                    was[canonical_contents(step.changes[site], "cluster")] = price
-        self.left: Left = seen.mismatch(self.at)
-        self.wrong = 0.0
-        self.undone = 0
-        for site, (have, want) in self.left.items():
-            wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            on_the_way = any(
-                p == UNDONE and lies_between(c, want, have) for c, p in shown.get(site, {}).items()
-            )
-            price = min(shown.get(site, {}).get(want, UNDONE if on_the_way else wrong), wrong)
-            self.wrong += price
-            self.undone += price == UNDONE
-            if site in by_hand and len(want) > len(have) and want not in shown[site]:
-                self.cost += OVERDONE
-                by_hand.clear()
-        self.wrong -= max(0, self.undone - 2) * (UNDONE - UNDONE_TOO)
-        over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
+                self._note_step(before, step)
+
+    def _note_step(self, before: Position, step: Step) -> None:
+        """Notes what the sites of a step may show while it is not done yet."""
+        price = HALF if step.by_hand else UNDONE
+        for site, contents in step.changes.items():
+            if step.by_hand:
+                self._by_hand.add(site)
+            shown = self._shown.setdefault(site, {})
+            i = self.at.board.index.get(site)
+            if shown:
+                last = next(reversed(shown))
+                shown[last] = min(shown[last], price)
+            elif i is not None:
+                shown[canonical_contents(before.contents(i), "cluster")] = price
+            shown[canonical_contents(contents, "cluster")] = price
+
+    def _price_of(self, site: str, have: Contents, want: Contents) -> float:
+        """The price of a site that shows `want` where the run leads to `have`."""
+        wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
+        shown = self._shown.get(site, {})
+        on_the_way = any(
+            price == UNDONE and lies_between(contents, want, have)
+            for contents, price in shown.items()
+        )
+        return min(shown.get(want, UNDONE if on_the_way else wrong), wrong)
+
+    def _run_cost(self, state: Position, seen: Seen) -> float:
+        """What makes the run as a whole less likely."""
+        cost = 0.0
+        if any(
+            site in self._by_hand and len(want) > len(have) and want not in self._shown[site]
+            for site, (have, want) in self.left.items()
+        ):
+            cost += OVERDONE
+        last = self.actions[-1] if self.actions else None
         if self.undone:  # a seat that has gone on believes it has done everything
-            gone_on = over or isinstance(self.actions[-1], a.Extra)
-            self.cost += 2 * BEHIND if gone_on else BEHIND if hands else BEGUN
+            if isinstance(last, (a.Swap, a.Extra)):
+                cost += 2 * BEHIND
+            else:
+                cost += BEHIND if self._by_hand else BEGUN
         if self.at.bonus and not self.at.used and not state.bonus:
-            self.cost += WAIVED
+            cost += WAIVED
         laid = {
             site
-            for x in self.actions
-            if isinstance(x, (a.Extra, a.Trade, a.Agriculture))
-            for site, _ in x.stones
+            for action in self.actions
+            if isinstance(action, (a.Extra, a.Trade, a.Agriculture))
+            for site, _ in action.stones
         }
-        if not over and not laid <= set(seen.raw):
-            self.cost += UNSEEN_STONES
-        self.value = self.cost + len(self.actions) + self.wrong
+        if not isinstance(last, a.Swap) and not laid <= set(seen.raw):
+            cost += UNSEEN_STONES
+        return cost
 
     def board(self) -> tuple:
         """What the board looks like, to recognise positions met before."""

@@ -18,19 +18,19 @@ from engine.ur.words import DOMAINS, domain_name, listed_texts, number_word, sea
 def page_view(state: Position) -> dict[str, Any]:
     """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
-        "phase": _phase(state),
+        "phase": _phase_text(state),
         "round": None,
-        "left": _left(state),
-        "tracks": _tracks(state),
-        "seats": [{"id": s, "facts": _facts(state, p)} for p, s in enumerate(state.seats)],
-        "coming": _coming(state),
-        "tables": [_sets(state)],
-        "highlight": _highlight(state),
-        "notes": _notes(state),
+        "left": _what_is_left(state),
+        "tracks": _page_tracks(state),
+        "seats": [{"id": s, "facts": _seat_facts(state, p)} for p, s in enumerate(state.seats)],
+        "coming": _coming_events(state),
+        "tables": [_sets_table(state)],
+        "highlight": _highlighted_sites(state),
+        "notes": _page_notes(state),
     }
 
 
-def _phase(state: Position) -> Text:
+def _phase_text(state: Position) -> Text:
     if state.phase == "put":
         return say("set-up: stone {n} of {all} each", n=round_of(state) + 1, all=SETUP_ROUNDS)
     return {
@@ -41,7 +41,7 @@ def _phase(state: Position) -> Text:
     }[state.phase]
 
 
-def _left(state: Position) -> Text | None:
+def _what_is_left(state: Position) -> Text | None:
     if state.phase != "turn":
         return None
     if state.built or state.returned or state.bonus:
@@ -56,7 +56,7 @@ def _left(state: Position) -> Text | None:
     return say("may still use: {domains}", domains=listed_texts([domain_name(d) for d in mine]))
 
 
-def _tracks(state: Position) -> list[dict[str, Any]]:
+def _page_tracks(state: Position) -> list[dict[str, Any]]:
     free = sum(state.free(i) for i in range(len(state.tiles)))
     return [
         {
@@ -78,7 +78,7 @@ def _tracks(state: Position) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(state: Position, p: int) -> list[dict[str, Any]]:
+def _seat_facts(state: Position, p: int) -> list[dict[str, Any]]:
     hand = state.hands[p]
     shown = "tile:" + hand if hand is not None and "?" not in hand else None
 
@@ -100,11 +100,11 @@ def _facts(state: Position, p: int) -> list[dict[str, Any]]:
             for d in DOMAINS
             if d in state.known(p)
         ]
-        facts.append(fact(say("extra stones"), _bonus(state)))
+        facts.append(fact(say("extra stones"), _bonus_text(state)))
     return facts
 
 
-def _bonus(state: Position) -> Text:
+def _bonus_text(state: Position) -> Text:
     if state.built:
         return say("none: ziggurats built")
     if state.returned:
@@ -119,11 +119,11 @@ def _bonus(state: Position) -> Text:
         )
     allowed = extra_allowance(state, len(state.used))
     if allowed == 2:
-        return say("two on one own tile, or one on a free tile")
-    return say("one on an own tile") if allowed else say("none so far")
+        return say("two on a held tile, or one on a free tile")
+    return say("one on a held tile") if allowed else say("none so far")
 
 
-def _coming(state: Position) -> list[Text]:
+def _coming_events(state: Position) -> list[Text]:
     out = []
     if state.phase in ("turn", "swap", "put") and state.ziggurats >= state.board.ziggurats > 0:
         last = state.seats[(state.starter - 1) % len(state.seats)]
@@ -137,7 +137,7 @@ def _coming(state: Position) -> list[Text]:
         if not state.can_swap():
             out.append(
                 say(
-                    "{seat} can swap for no tile now: the game ends unless the actions free one",
+                    "{seat} cannot swap for any tile now: the game ends unless an action frees one",
                     seat=seat_name(state.seats[state.mover]),
                 )
             )
@@ -151,7 +151,7 @@ def _coming(state: Position) -> list[Text]:
     return out
 
 
-def _sets(state: Position) -> dict[str, Any]:
+def _sets_table(state: Position) -> dict[str, Any]:
     """One row per set: whose it is, its members, its value."""
     rows: list[list[Any]] = []
     for p, s in enumerate(state.seats):
@@ -169,14 +169,14 @@ def _sets(state: Position) -> dict[str, Any]:
             rows.append([seat_name(s) if not k else "", listed_texts(names), WORTH[len(members)]])
         rows.append([seat_name(s) if not sets else "", say("together"), points])
     return {
-        "title": say("sets one could lay now"),
+        "title": say("sets that would score now"),
         "columns": [say("player"), say("set"), say("points")],
         "rows": rows,
         "secret": True,
     }
 
 
-def _highlight(state: Position) -> dict[str, Text]:
+def _highlighted_sites(state: Position) -> dict[str, Text]:
     if state.phase in ("put", "lay"):
         return {
             s: say("the same face as a neighbour (U4)") for both in same_faces(state) for s in both
@@ -184,7 +184,7 @@ def _highlight(state: Position) -> dict[str, Text]:
     return {}
 
 
-def _notes(state: Position) -> list[Text]:
+def _page_notes(state: Position) -> list[Text]:
     if state.option == "as-written":
         notes = [
             say(
@@ -217,7 +217,7 @@ def decision_needed(state: Position) -> Decision | None:
         where = state.board.hands[p]
         return Decision(
             seat,
-            say("Which hand tile has {seat}?", seat=seat_name(seat)),
+            say("Which hand tile does {seat} have?", seat=seat_name(seat)),
             tuple(
                 Choice(tile_name(t), f"box: lay {where} {t}", "tile:" + t) for t in sorted(tiles)
             ),
@@ -226,7 +226,7 @@ def decision_needed(state: Position) -> Decision | None:
     if state.phase == "turn" and not state.can_swap() and state.tiles.count(None) == 0:
         return Decision(
             seat,
-            say("{seat} can swap for no tile: is the turn done?", seat=seat_name(seat)),
+            say("{seat} cannot swap for any tile: is the turn over?", seat=seat_name(seat)),
             (Choice(say("yes, the game ends"), f"{seat}: pass"),),
             ask=bool(state.used or state.bonus or state.built or state.returned),
         )

@@ -109,8 +109,8 @@ def war_runs(
     if len(must) + len(gone) > MOST_TARGETS:
         return
     found = False
-    for targets, settled, cost in _targets(c, must, gone, allowed):
-        run = _best(c, targets, settled, allowed)
+    for targets, settled, cost in _target_sets(c, must, gone, allowed):
+        run = _best_run(c, targets, settled, allowed)
         if run is not None:
             yield run[0], run[1] + cost
             if isinstance(run[0][-1], a.Extra):
@@ -138,7 +138,7 @@ def war_runs(
         yield [a.War(state.seats[p], mid.board.sites[i], mid.board.sites[t], stones)], 0.0
 
 
-def _targets(
+def _target_sets(
     c: Campaign, must: list[int], gone: list[int], allowed: int
 ) -> Iterator[tuple[list[int], int | None, float]]:
     """(targets, a free tile settled with the extra stones, cost): what may have been attacked, the
@@ -183,7 +183,7 @@ def _targets(
                 yield [*must, *gone, i, j], None, 2 * THROUGH
 
 
-def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) -> Run | None:
+def _best_run(c: Campaign, targets: list[int], settled: int | None, allowed: int) -> Run | None:
     """The exact run with these targets, without or with extra stones."""
     aim = c.aim.less(settled, c.aim.lo[settled]) if settled is not None else c.aim
     extra: Action | None = None
@@ -193,10 +193,11 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
     second = c.second(targets, aim)
     left = {t % c.size for t in targets if t >= c.size}
     ways = {
-        i: (0, 0) if i in left else _stays(c, i % c.size, second, aim) for i in (*c.own, *targets)
+        i: (0, 0) if i in left else _staying_stones(c, i % c.size, second, aim)
+        for i in (*c.own, *targets)
     }
     for parents in c.assignments(targets):
-        run = _solved(c, targets, parents, aim, second, ways)
+        run = _solved_run(c, targets, parents, aim, second, ways)
         if run is not None:
             return run[0] + ([extra] if extra else []), run[1]
         if c.tries <= 0:
@@ -216,8 +217,13 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
             i = node % c.size
             for n in range(1, min(allowed, aim.lo[i] - 1) + 1):
                 less = aim.less(i, n)
-                run = _solved(
-                    c, targets, parents, less, second, {**ways, node: _stays(c, i, second, less)}
+                run = _solved_run(
+                    c,
+                    targets,
+                    parents,
+                    less,
+                    second,
+                    {**ways, node: _staying_stones(c, i, second, less)},
                 )
                 if run is not None:
                     return [*run[0], a.Extra(seat, ((sites[i], n),))], run[1]
@@ -226,7 +232,7 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
     return None
 
 
-def _stays(c: Campaign, i: int, second: Stage, aim: Aim) -> tuple[int, int]:
+def _staying_stones(c: Campaign, i: int, second: Stage, aim: Aim) -> tuple[int, int]:
     """The fewest and most stones on a place after the war."""
     if c.after == "politics":
         return (1 if aim.lo[i] else 0), FIVE
@@ -234,7 +240,7 @@ def _stays(c: Campaign, i: int, second: Stage, aim: Aim) -> tuple[int, int]:
     return found[0], found[-1]
 
 
-def _solved(
+def _solved_run(
     c: Campaign,
     targets: list[int],
     parents: Parents,
@@ -249,7 +255,7 @@ def _solved(
         children.setdefault(i, []).append(t)
     need: dict[int, tuple[int, int]] = {}
     for i in (*c.own, *targets):
-        if i not in parents and not _span(c, i, children, ways, need):
+        if i not in parents and not _fill_needs(c, i, children, ways, need):
             return None
     again = {t % c.size for t in targets if t >= c.size}
     wants = {i: 0 if i in again else aim.lo[i % c.size] for i in (*c.own, *targets)}
@@ -263,9 +269,9 @@ def _solved(
         before[i] = max(low, lo)
         if before[i] > min(high, hi):
             return None
-        _share(i, before[i], children, ways, need, left, c)
+        _share_stones(i, before[i], children, ways, need, left, c)
     laid = {i: before[i] - c.first.after(i, c.state.count[i])[0] for i in c.own}
-    attacks = _attacks(c, children, left)
+    attacks = _attack_order(c, children, left)
     if attacks is None:
         return None
     left = {i % c.size: n for i, n in left.items() if i not in again}
@@ -287,7 +293,7 @@ def _solved(
     return acts, cost
 
 
-def _span(
+def _fill_needs(
     c: Campaign,
     i: int,
     children: dict[int, list[int]],
@@ -298,7 +304,7 @@ def _span(
     if a target gets none."""
     low, high = ways[i]
     for t in children.get(i, ()):
-        if not _span(c, t, children, ways, need):
+        if not _fill_needs(c, t, children, ways, need):
             return False
         price = c.price(i, t)
         if need[t][1] < 1:
@@ -309,7 +315,7 @@ def _span(
     return True
 
 
-def _share(
+def _share_stones(
     i: int,
     total: int,
     children: dict[int, list[int]],
@@ -327,10 +333,10 @@ def _share(
         least = max(1, need[t][0])
         more = min(spare, need[t][1] - least)
         spare -= more
-        _share(t, least + more, children, ways, need, left, c)
+        _share_stones(t, least + more, children, ways, need, left, c)
 
 
-def _attacks(
+def _attack_order(
     c: Campaign, children: dict[int, list[int]], left: dict[int, int]
 ) -> list[Action] | None:
     """The attacks in an order that works, None if there is none. `left`: what stays on each node in
@@ -384,17 +390,17 @@ def _with_politics(
         if any(n > FIVE for n in wanted.values()) or sum(wanted.values()) != sum(have.values()):
             return None
         moves = stone_shifts([sites[i] for i in c.own], list(have.values()), list(wanted.values()))
-        attacks = _attacks(c, children, wants)
+        attacks = _attack_order(c, children, wants)
         acts = [a.Politics(seat, moves), *(attacks or [])]
     else:
         left: dict[int, int] = {}
         for i in c.own:
             if have[i] < need[i][0]:
                 return None
-            _keep(c, i, have[i], children, wants, need, left)
+            _keep_stones(c, i, have[i], children, wants, need, left)
         if any(left[t] < 1 for t in targets if not children.get(t)):
             return None
-        attacks = _attacks(c, children, left)
+        attacks = _attack_order(c, children, left)
         have = {i: sum(n for t, n in left.items() if t % c.size == i) for i in places}
         want = {i: sum(n for t, n in wants.items() if t % c.size == i) for i in places}
         moves = stone_shifts([sites[i] for i in places], list(have.values()), list(want.values()))
@@ -404,7 +410,7 @@ def _with_politics(
     return acts, (NOTHING_DONE if not moves else ONE_MORE_MOVE * (len(moves) - 1))
 
 
-def _keep(
+def _keep_stones(
     c: Campaign,
     i: int,
     total: int,
@@ -423,5 +429,5 @@ def _keep(
     for t in below:
         more = min(spare, max(0, wants[t] - max(1, need[t][0])))
         spare -= more
-        _keep(c, t, max(1, need[t][0]) + more, children, wants, need, left)
+        _keep_stones(c, t, max(1, need[t][0]) + more, children, wants, need, left)
     left[i] += spare

@@ -24,9 +24,11 @@ def longest_wars(
     for n, (action, after) in enumerate(played, 1):
         if isinstance(action, War) and action.source:
             if not wars or last != n - 1 or wars[-1]["seat"] != action.seat:
-                wars.append({"seat": action.seat, "move": n, "way": [], "stones": _stones(before)})
+                wars.append(
+                    {"seat": action.seat, "move": n, "way": [], "stones": _stones_lying(before)}
+                )
             wars[-1]["way"].append(f"{action.source}>{action.target}")
-            wars[-1]["lost"] = wars[-1]["stones"] - _stones(after)
+            wars[-1]["lost"] = wars[-1]["stones"] - _stones_lying(after)
             last = n
         before = after
     wars.sort(key=lambda w: (-len(w["way"]), -w["lost"]))
@@ -51,6 +53,6 @@ def longest_wars(
     ]
 
 
-def _stones(state: Position) -> int:
+def _stones_lying(state: Position) -> int:
     """Stones on the tiles, of all colours together."""
     return sum(c in state.seats for contents in state.layout().values() for c in contents)

@@ -148,7 +148,7 @@ EVENING = {
     "seats": [{"id": "bull", "moves": 3, "seconds": 80, "longest": 70, "at": 3}],
     "gains": [{"seat": "lion", "points": 5, "move": 6, "words": [], "text": "lion: tile red C4"}],
     "tables": [
-        {"title": {"t": "the greatest conflicts"}, "columns": [{"t": "move"}], "rows": [[3]]}
+        {"title": {"t": "the biggest conflicts"}, "columns": [{"t": "move"}], "rows": [[3]]}
     ],
 }
 
@@ -157,7 +157,7 @@ def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monke
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     monkeypatch.setattr("companion_web.blueprints.record.game_chronicle", lambda table: EVENING)
     page = end(table, visit)
-    page.wait_for_selector("#after:not([hidden]):has-text('the greatest conflicts')")
+    page.wait_for_selector("#after:not([hidden]):has-text('the biggest conflicts')")
     text = page.locator("#after").inner_text()
     for said in ("6 moves in 1 h 30 min", "Taken back 2 times.", "70 s (move 3)", "+5 Lion move 6"):
         assert said in text, said

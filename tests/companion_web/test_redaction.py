@@ -25,7 +25,7 @@ FACTS = {
     "nile": {"points"},
     "deluge": {"points with the bonuses as they stand"},
 }
-WHOLE = {"ur": {"sets one could lay now"}, "nile": {"From the first figure to the obelisk"}}
+WHOLE = {"ur": {"sets that would score now"}, "nile": {"From the first figure to the obelisk"}}
 FILES = {
     "tigris": "game tigris\nseats bull lion\nscore lion red 73\n",
     "nile": "game nile\nseats red blue\nscore blue 37\n",

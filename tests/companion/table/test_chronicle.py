@@ -37,7 +37,7 @@ def told(table):
 
 def test_a_war_is_told_with_both_sides_and_who_won():
     table = table_at(WAR, "bull: tile green F5", "bull: commit 1", "lion: commit 0")
-    [row] = told(table)["the greatest conflicts"]["rows"]
+    [row] = told(table)["the biggest conflicts"]["rows"]
     move, attacker, defender, colour, winner, lost = row
     assert (move, attacker["a"]["n"], defender["a"]["n"], winner["t"]) == (3, 4, 2, "Bull")
     assert colour == {"t": "red"} and lost == len(

@@ -375,7 +375,7 @@ def test_ziggurats_and_returns(ur):
     assert best(state, difference(state, seen)) == ["black: ziggurat A1 B1", "black: swap D1 war"]
     run = state.explain(changed(state, A1="tile:war/trade ziggurat"))[0].actions
     assert [str(x) for x in run] == ["black: ziggurat A1"]
-    assert "one black stone on the ziggurat of A1" in [
+    assert "one black stone on the ziggurat on A1" in [
         str(t.text) for t in after(state, run).todo()
     ]
     state = place(

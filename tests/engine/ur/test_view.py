@@ -73,7 +73,7 @@ def test_used_actions_and_extra_stones_of_the_turn(ur):
     state = ur.run(state, "black: culture")
     assert (
         facts(state, "black")["culture"] == "used"
-        and facts(state, "black")["extra stones"] == "one on an own tile"
+        and facts(state, "black")["extra stones"] == "one on a held tile"
     )
     assert str(state.view()["left"]) == "may still use: agriculture"
     done = ur.run(state, "black: extra B1+1")
@@ -82,7 +82,7 @@ def test_used_actions_and_extra_stones_of_the_turn(ur):
         and str(done.view()["left"]) == "only the swap is left"
     )
     state = ur.run(state, "black: agriculture")
-    assert facts(state, "black")["extra stones"] == "two on one own tile, or one on a free tile"
+    assert facts(state, "black")["extra stones"] == "two on a held tile, or one on a free tile"
     assert facts(ur.run(state, "black: settle E1"), "black")["extra stones"] == "settled E1"
 
 

@@ -24,12 +24,12 @@ def half_done_sites(state: State, plan: Plan, diff: Difference) -> tuple[str, ..
     if not diff or not any(len(seen) < len(have) for have, seen in diff.values()):
         return ()
     for action in state.legal_actions()[:MOST]:
-        if _on_the_way(state, action, plan, diff):
+        if _is_on_the_way(state, action, plan, diff):
             return tuple(s for s, (have, seen) in diff.items() if Counter(have) - Counter(seen))
     return ()
 
 
-def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> bool:
+def _is_on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> bool:
     """Whether the difference is what this legal action looks like while hands hold its pieces."""
     if state.check(action):
         return False

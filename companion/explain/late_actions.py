@@ -16,7 +16,7 @@ from companion.explain.hypothesis import (
     judge_hypothesis,
     site_score,
 )
-from engine import BadText, IllegalAction, Proposal, State
+from engine import Action, BadText, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
 
@@ -42,65 +42,91 @@ def put_in_earlier(
 ) -> list[Hypothesis]:
     """The hypothesis that these actions were done earlier, each at the latest moment at which it
     was legal, that the withdrawn guesses were not done, and that everything since was done as
-    before."""
+    before; [] if that is impossible."""
     if hypothesis.actions or hypothesis.undo:
         return []
-    # oldest first; texts[i] led from states[i] to states[i + 1]
-    states = [past[0][0]]
-    texts: list[str] = []
-    for (_, text), (before, _) in zip(past, past[1:]):
-        if text is None:
-            break
-        states.insert(0, before)
-        texts.insert(0, text)
-    stood = deepest = len(texts)
-    left: list[str] = []
-    guessed = [stood - 1 - n not in said for n in range(stood)]
-    added = () if proposal.uncovered else proposal.actions
+    line = _Timeline(past, said)
+    new = set(map(str, proposal.actions))
     for k, action in enumerate(proposal.withdrawn):
-        whole = (
-            (n, states[n].parse(texts[n]).without(action))
-            for n in range(len(texts) - 1, -1, -1)
-            if guessed[n]
-        )
-        at, rest = next(((n, rest) for n, rest in whole if rest is not None), (0, None))
-        if proposal.uncovered and rest is not None:
-            rest = (*rest, proposal.actions[k]) if _is_covered(states[at + 1]) else None
-        if rest is None or not (
-            since := _replayed_states(states[at], [*map(str, rest), *texts[at + 1 :]])
-        ):
+        kept = line.withdraw(action, proposal.actions[k] if proposal.uncovered else None)
+        if kept is None:
             return []
-        deepest, left = min(deepest, at), [*left, *map(str, rest)]
-        states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1 :]]
-        guessed[at : at + 1] = [True] * len(rest)
-    for action in added:
-        late = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
-        if late is None:
-            return []
-        at = late
-        texts = [*texts[:at], str(action), *texts[at:]]
-        if not (since := _replayed_states(states[at], texts[at:])):
-            return []
-        deepest = min(deepest, at)
-        states = [*states[:at], *since]
-    state, changed = states[-1], len(added) + len(proposal.withdrawn)
-    new = {*map(str, proposal.actions), *left}
-    run = texts[deepest:]
-    layout, base = state.layout(), hypothesis.layout
-    allowed = _on_the_way(hypothesis, states[deepest:])
+        new.update(kept)
+    added = () if proposal.uncovered else proposal.actions
+    if not all(line.insert(action) for action in added):
+        return []
+    run, states = line.texts[line.deepest :], line.states[line.deepest :]
+    layout, base = states[-1].layout(), hypothesis.layout
+    allowed = _shown_meanwhile(hypothesis, states)
     put = Hypothesis(
-        state=state,
+        state=states[-1],
         layout=layout,
         base=base,
-        undo=stood - deepest,
-        cost=FORGOTTEN * changed + proposal.cost,
+        undo=line.stood - line.deepest,
+        cost=FORGOTTEN * (len(added) + len(proposal.withdrawn)) + proposal.cost,
         allowed=allowed,
-        actions=tuple(states[deepest + n].parse(text) for n, text in enumerate(run)),
+        actions=tuple(state.parse(text) for state, text in zip(states, run)),
         redone=frozenset(n for n, text in enumerate(run) if text not in new),
         touched=frozenset(allowed) | changed_sites(layout, base),
         certain=False,
     )
     return [judge_hypothesis(put, look)]
+
+
+class _Timeline:
+    """The actions that stand, oldest first: texts[i] led from states[i] to states[i + 1].
+
+    stood: how many there were. deepest: the lowest index at which anything has been changed.
+    """
+
+    def __init__(self, past: Past, said: frozenset[int]) -> None:
+        self.states, self.texts = [past[0][0]], list[str]()
+        for (_, text), (before, _) in zip(past, past[1:]):
+            if text is None:
+                break
+            self.states.insert(0, before)
+            self.texts.insert(0, text)
+        self.stood = self.deepest = len(self.texts)
+        self._guessed = [self.stood - 1 - n not in said for n in range(self.stood)]
+
+    def withdraw(self, action: Action, instead: Action | None) -> list[str] | None:
+        """Takes out a guessed action, or this part of one: the latest that has it. instead: done in
+        its place, if something has covered what it laid. Returns what is left of the action with
+        what was done instead; None, with nothing changed, if that is impossible."""
+        for n in range(len(self.texts) - 1, -1, -1):
+            if not self._guessed[n]:
+                continue
+            rest = self.states[n].parse(self.texts[n]).without(action)
+            if rest is not None:
+                break
+        else:
+            return None
+        if instead is not None:
+            if not _is_covered(self.states[n + 1]):
+                return None
+            rest = (*rest, instead)
+        kept = [str(a) for a in rest]
+        if not self._replay(n, [*kept, *self.texts[n + 1 :]]):
+            return None
+        self._guessed[n : n + 1] = [True] * len(kept)
+        return kept
+
+    def insert(self, action: Action) -> bool:
+        """Inserts an action at the latest moment at which it is legal. False, with nothing changed,
+        if there is none or if what followed is then illegal."""
+        for n in range(len(self.texts) - 1, -1, -1):
+            if not self.states[n].check(action):
+                return self._replay(n, [str(action), *self.texts[n:]])
+        return False
+
+    def _replay(self, at: int, texts: list[str]) -> bool:
+        """Replaces everything from an index on by these actions, if they are legal."""
+        since = _replayed_states(self.states[at], texts)
+        if not since:
+            return False
+        self.states, self.texts = [*self.states[:at], *since], [*self.texts[:at], *texts]
+        self.deepest = min(self.deepest, at)
+        return True
 
 
 def _is_covered(state: State) -> bool:
@@ -112,7 +138,7 @@ def _is_covered(state: State) -> bool:
     )
 
 
-def _on_the_way(
+def _shown_meanwhile(
     hypothesis: Hypothesis, states: Sequence[State]
 ) -> dict[str, dict[Contents, float]]:
     """What changing sites may show before the consequences of these states are carried out, and

@@ -51,7 +51,7 @@ class Reconciliation:
         """The verdict of the first rule that applies to the best hypotheses."""
         c = self.context
         if self.evidence.busy:
-            text = say("I wait until the board is free")
+            text = say("waiting until nothing is in the way of the board")
             return Verdict(BUSY, c.past[0][0], seen=dict(c.seen), text=text)
         if poor := self.poorly_read():
             pieces = {s: msgspec.structs.replace(e, other=FLOOR) for s, e in poor.items()}

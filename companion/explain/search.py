@@ -51,74 +51,108 @@ def search_explanations(
     doubtful sites too. said: see `Context`. budget_s: seconds of this thread's own CPU time, so
     that a busy machine reaches the same conclusion, only later.
     """
-    end = time.thread_time() + budget_s
-    hypotheses: list[Hypothesis] = []
-    beam: list[Hypothesis] = []
-    lay = {**past[0][0].layout(), **seen}
-    for state, undo, cost in bases:
+    search = _Search(look, past, seen, said, time.thread_time() + budget_s)
+    starts = [search.start_of(*base) for base in bases]
+    forgotten = forgotten_actions(starts[0], look, past, said, seen)
+    if not differing_sites(starts[0], look):
+        return _best_first([starts[0], *forgotten])
+    beam = starts + forgotten
+    hypotheses = beam.copy()
+    for _ in range(depth):
+        fresh = search.without_known(search.children_of(beam, hypotheses, doubts))
+        hypotheses += fresh
+        beam = _worth_going_on(hypotheses, fresh, width)
+        if not beam or search.is_over:
+            break
+    hypotheses += _done_before(hypotheses, look, search.end)
+    reguessed = {undo for _, undo, cost in bases if cost == REGUESS}
+    return _best_first(_less_unfinished(hypotheses, reguessed, search.lay))
+
+
+def _best_first(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    return sorted(hypotheses, key=lambda h: -h.total)
+
+
+class _Search:
+    """What stays the same while hypotheses are generated.
+
+    lay: the board as it lay before this look. end: `time.thread_time()` at which to stop.
+    """
+
+    def __init__(
+        self, look: Look, past: Past, seen: Layout, said: frozenset[int], end: float
+    ) -> None:
+        self.look, self.past, self.seen, self.said, self.end = look, past, seen, said, end
+        self.lay: Layout = {**past[0][0].layout(), **seen}
+        self._known: set[bytes] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return time.thread_time() > self.end
+
+    def start_of(self, state: State, undo: int, cost: float) -> Hypothesis:
+        """The hypothesis that nothing has been done since one of the bases."""
         start = start_from(
             state,
             undo=undo,
             cost=cost,
-            allowed={} if undo else _still_shown(state, seen),
-            undone=tuple(text for _, text in past[:undo] if text is not None),
-            lay=lay if undo else None,
+            allowed={} if undo else _still_shown(state, self.seen),
+            undone=tuple(text for _, text in self.past[:undo] if text is not None),
+            lay=self.lay if undo else None,
         )
-        beam.append(judge_hypothesis(start, look))
-    hypotheses += beam
-    known: set[bytes] = set()
-    for hypothesis in forgotten_actions(beam[0], look, past, said, seen):
-        hypotheses.append(hypothesis)
-        beam.append(hypothesis)
-    if not differing_sites(beam[0], look):
-        return sorted([beam[0], *hypotheses[len(bases) :]], key=lambda h: -h.total)
-    for _ in range(depth):
+        return judge_hypothesis(start, self.look)
+
+    def children_of(
+        self, beam: list[Hypothesis], hypotheses: list[Hypothesis], doubts: bool
+    ) -> list[Hypothesis]:
+        """What the game proposes to do next in each hypothesis of the beam that may still lead to
+        something better than the best of all hypotheses."""
         children: list[Hypothesis] = []
         for n, hypothesis in enumerate(beam):
-            diff = differing_sites(hypothesis, look)
-            if (
-                not diff
-                or hypothesis.violations
-                or -hypothesis.cost < max(h.total for h in (*hypotheses, *children)) - STANDS_OUT
-            ):
-                continue  # it explains everything, or cannot lead to anything better
-            for proposal in _proposals_for(hypothesis, diff, look, doubts and n < 3):
-                if not proposal.belated:
-                    children += _hypotheses_of(hypothesis, proposal, look)
-                    continue
-                put = put_in_earlier(hypothesis, proposal, look, past, said)
-                children += (
-                    put
-                    if proposal.withdrawn
-                    else [h for h in put if _was_overdue(hypothesis, h, seen)]
-                )
-            if time.thread_time() > end:
-                break
+            difference = differing_sites(hypothesis, self.look)
+            best = max(h.total for h in (*hypotheses, *children))
+            if difference and not hypothesis.violations and -hypothesis.cost >= best - STANDS_OUT:
+                proposals = _proposals_for(hypothesis, difference, self.look, doubts and n < 3)
+                for proposal in proposals:
+                    children += self._after_proposal(hypothesis, proposal)
+                if self.is_over:
+                    break
+        return children
+
+    def _after_proposal(self, hypothesis: Hypothesis, proposal: Proposal) -> list[Hypothesis]:
+        if not proposal.belated:
+            return _hypotheses_of(hypothesis, proposal, self.look)
+        put = put_in_earlier(hypothesis, proposal, self.look, self.past, self.said)
+        if proposal.withdrawn:
+            return put
+        return [h for h in put if _was_overdue(hypothesis, h, self.seen)]
+
+    def without_known(self, children: list[Hypothesis]) -> list[Hypothesis]:
+        """Those that differ from all before in state, undo, hands or rules broken; best first."""
         fresh = []
-        for h in sorted(children, key=lambda h: -h.total):
-            mark = (
-                h.state.key()
-                + repr((h.undo, sorted(h.hands.items()), [v.rule for v in h.violations])).encode()
-            )
-            if mark not in known:
-                known.add(mark)
+        for h in _best_first(children):
+            rest = (h.undo, sorted(h.hands.items()), [v.rule for v in h.violations])
+            mark = h.state.key() + repr(rest).encode()
+            if mark not in self._known:
+                self._known.add(mark)
                 fresh.append(h)
-        hypotheses += fresh
-        beam = _worth_going_on(hypotheses, fresh, width)
-        if not beam or time.thread_time() > end:
-            break
-    hypotheses += _done_before(hypotheses, look, end)
-    guesses = {undo for _, undo, cost in bases if cost == REGUESS}
+        return fresh
+
+
+def _less_unfinished(
+    hypotheses: list[Hypothesis], reguessed: set[int], lay: Layout
+) -> list[Hypothesis]:
+    """Hypotheses that replace a guess (`reguessed`: by how many events taken back), at a price if
+    their run does not pass through the board as it lay: people would then not have been finished,
+    although they had left the board alone."""
     best = max(h.total for h in hypotheses)
-    # If the run does not pass through the board as it lay, people were not finished at the time,
-    # although they had left the board alone.
-    hypotheses = [
+    return [
         msgspec.structs.replace(h, total=h.total - BY_HAND)
-        if h.undo in guesses and h.total > best - STANDS_OUT and not _came_past(h, lay)
+        if h.undo in reguessed and h.total > best - STANDS_OUT and not _came_past(h, lay)
         else h
         for h in hypotheses
     ]
-    return sorted(hypotheses, key=lambda h: -h.total)
 
 
 def _came_past(hypothesis: Hypothesis, lay: Layout) -> bool:

@@ -22,57 +22,100 @@ from engine.layout import Layout
 def starting_points(
     past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
 ) -> list[tuple[State, int, float]]:
-    """The state now, and the earlier ones a correction may go back to, each with how many events
-    that takes back and what
-    that costs: those after which what people's hands did does not lie there any more as they left
-    it (who leaves a piece where it is takes nothing back; nor is what was only said; what only its
-    consequences told is judged by these); those after which it was only guessed how a seat came to
-    what lies there, as long as no other seat has done anything since; those after which what was to
-    follow lies otherwise, where the seat may have chosen another way of doing the same; and that
-    before a piece was taken off the board, which somebody may only now put down, or laid there and
-    only now taken up elsewhere."""
-    bases, gone, lifted = [(past[0][0], 0, 0.0)], False, False
-    own, seat = True, (past[0][1] or "").partition(":")[0]
+    """The state now, and earlier ones that a correction may go back to: (state, how many events
+    that takes back, the cost in nats), newest first.
+
+    An earlier state is among them if, since then,
+
+    - what people's hands did no longer lies there as they left it (somebody who leaves a piece
+      where it is takes nothing back);
+    - it was only guessed how a seat came to what lies there, and no other seat has acted since;
+    - what should have followed lies differently, and the seat may have chosen another way of doing
+      the same;
+    - a piece was taken off the board that somebody may only now be putting down, or was laid there
+      and only now picked up elsewhere.
+    """
+    now, newest = past[0][0], (past[0][1] or "").partition(":")[0]
+    points = [(now, 0, 0.0)]
+    gone, own, lifted = False, True, False
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1 : len(TAKE_BACK)])):
         if action is None:
             break
-        by_hand = done_by(after, hands=True)
-        by_itself = {} if by_hand else done_by(after, hands=False)
-        told_by = by_itself if by_itself and n not in said | guessed else by_hand
-        here = _lies_otherwise(told_by, look, after, past[0][0])
+        event = _Event(before, after, action, n in said, n in guessed)
+        here = event.is_gone(look, now)
         gone = gone or here
-        own = own and n in guessed and action.partition(":")[0] == seat
-        follows = by_itself if n in guessed else {}
-        chosen = (
-            follows
-            and (own or _lies_otherwise(follows, look, after, past[0][0]))
-            and _had_a_choice(before, action)
+        own = own and event.guessed and event.seat == newest
+        # past the newest event, a lifted piece only leads back over events that nobody could see
+        lifted = event.is_lifted(look) if n == 0 else lifted and event.is_invisible
+        if (
+            here
+            or own
+            and event.by_hand
+            or gone
+            and (not event.by_hand or event.left_a_decision)
+            or event.was_chosen_otherwise(look, now, own)
+            or lifted
+        ):
+            cost = TAKE_BACK[n + 1]
+            if lifted:
+                cost = LIFTED - n * SUPPOSED
+            elif own and not here:
+                cost = REGUESS
+            points.append((before, n + 1, cost))
+    return points
+
+
+class _Event:
+    """An action that stands, the states before and after it, and what the board may show of it.
+
+    said: people stated it; guessed: it was one of several ways to the same board.
+    """
+
+    def __init__(self, before: State, after: State, action: str, said: bool, guessed: bool) -> None:
+        self.before, self.after, self.action = before, after, action
+        self.said, self.guessed = said, guessed
+        self.seat = action.partition(":")[0]
+        self.by_hand = done_by(after, hands=True)
+
+    @property
+    def consequences(self) -> Layout:
+        """What followed automatically, if that is all that the board shows of the action."""
+        return {} if self.by_hand else done_by(self.after, hands=False)
+
+    @property
+    def is_invisible(self) -> bool:
+        """Whether nobody stated it and the board shows nothing of it."""
+        return not (self.said or self.by_hand or done_by(self.after, hands=False))
+
+    @property
+    def left_a_decision(self) -> bool:
+        """Whether somebody had to decide something after it; not if people stated it."""
+        return not self.said and self.after.decision() is not None
+
+    def is_gone(self, look: Look, now: State) -> bool:
+        """Whether what hands did no longer lies there; an action of which only consequences show is
+        judged by these, unless people stated it or it was guessed."""
+        certain = not (self.said or self.guessed)
+        shown = self.consequences if certain and self.consequences else self.by_hand
+        return _lies_otherwise(shown, look, self.after, now)
+
+    def is_lifted(self, look: Look) -> bool:
+        """Whether a piece of it is being moved on just now."""
+        return not self.said and (
+            _put_down_now(self.before, self.after, look)
+            or _taken_up_now(self.before, self.after, look)
         )
-        anew = gone and n not in said and after.decision() is not None
-        chosen = (
-            chosen
-            or n not in said
-            and _meant_otherwise(before, after, action, by_hand, look, past[0][0])
+
+    def was_chosen_otherwise(self, look: Look, now: State, own: bool) -> bool:
+        """Whether the seat may have done the same in another way. own: only this seat's guessed
+        actions have followed."""
+        follows = self.consequences if self.guessed else {}
+        if follows and (own or _lies_otherwise(follows, look, self.after, now)):
+            if _had_a_choice(self.before, self.action):
+                return True
+        return not self.said and _meant_otherwise(
+            self.before, self.after, self.action, self.by_hand, look, now
         )
-        if n == 0:
-            lifted = n not in said and (
-                _put_down_now(before, after, look) or _taken_up_now(before, after, look)
-            )
-        else:  # continues past events that nobody could see
-            lifted = lifted and n not in said and not by_hand and not done_by(after, hands=False)
-        if here or own and by_hand or gone and not by_hand or chosen or anew or lifted:
-            bases.append(
-                (
-                    before,
-                    n + 1,
-                    LIFTED - n * SUPPOSED
-                    if lifted
-                    else REGUESS
-                    if own and not here
-                    else TAKE_BACK[n + 1],
-                )
-            )
-    return bases
 
 
 def _put_down_now(before: State, after: State, look: Look) -> bool:

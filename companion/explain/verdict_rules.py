@@ -167,7 +167,7 @@ def _half_done(s: Situation) -> Verdict | None:
             continue
         shown = {site: site_score(h, s.look, site)[1] for site in h.touched}
         text = say(
-            "put down what was taken up from {sites}, or put it back", sites=", ".join(sites)
+            "put down what was picked up from {sites}, or put it back", sites=", ".join(sites)
         )
         return Verdict(
             UNFINISHED,
@@ -229,7 +229,7 @@ def _what_was_done(s: Situation, left: Difference) -> Verdict:
             answers.append(Answer(text, tuple(map(str, h.actions)), h.undo, misread=bool(left)))
         if len(answers) == (MOST_GUESSES if left else 3):
             break
-    answers += _other_readings(s, left)[: MOST_GUESSES - len(answers)] if left else []
+    answers += _other_reading_answers(s, left)[: MOST_GUESSES - len(answers)] if left else []
     answers.append(Answer(say("I'll put it back")))
     sites = tuple(left) or tuple(dict.fromkeys(t for h in s.hypotheses[:2] for t in h.touched))
     question = what_happened(sites, answers, left, s.look, s.state.turn)
@@ -255,7 +255,7 @@ def _what_is_it(s: Situation) -> Verdict:
         (
             *guesses,
             Answer(belongs, misread=True),
-            Answer(say("something that does not belong there: I take it away")),
+            Answer(say("something that does not belong there: I'll take it away")),
         ),
         s.state.turn,
         (site,),
@@ -265,7 +265,7 @@ def _what_is_it(s: Situation) -> Verdict:
     return Verdict(UNCLEAR, s.state, seen=s.behind, question=question, text=text)
 
 
-def _other_readings(s: Situation, left: Difference) -> list[Answer]:
+def _other_reading_answers(s: Situation, left: Difference) -> list[Answer]:
     """What else may lie on the only site where nothing explains what is read."""
     if len(left) != 1:
         return []

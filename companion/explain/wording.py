@@ -14,17 +14,17 @@ LONG_SINCE = 8  # how many events back to look for the words of a to-do
 
 
 def verdict_text(name: str, hypothesis: Hypothesis, past: Past) -> Text:
-    """What people are told of a verdict, in one sentence."""
+    """What people are told about a verdict, in one sentence."""
     if name == SAME:
         return say("nothing changed")
     if hypothesis.undo and not hypothesis.actions:
         return say("move taken back")
-    told = sentence_of(past[hypothesis.undo][0], hypothesis.actions, hypothesis.redone)
-    if told is not None:
+    sentence = sentence_of(past[hypothesis.undo][0], hypothesis.actions, hypothesis.redone)
+    if sentence is not None:
         return (
-            say("corrected: {actions}", actions=told)
+            say("corrected: {actions}", actions=sentence)
             if hypothesis.undo > len(hypothesis.redone)
-            else told
+            else sentence
         )
     if hypothesis.undo > len(hypothesis.redone):
         return say("move taken back")

@@ -32,7 +32,7 @@ COMMANDS = {
     "doctor": "what is wrong and what to do",
     "bench": "how fast everything is here",
     "samplers": "what to lay where for a calibration, as pictures",
-    "accuracy": "how right the reader is on every copy under a folder",
+    "accuracy": "how accurate the reader is on every copy under a folder",
     "selftest": "a list to go through at the real table",
     "hall": "all tables of a club on one page",
     "install": "the table as a service that starts with this machine",

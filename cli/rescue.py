@@ -117,11 +117,11 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
         web,
         folder,
     )
-    told = "" if secret or pin is None else f"; the host's PIN: {pin}"
-    if os.environ.get(TOLD) != rescue.words + told:  # automatic retries must not fill the log
-        os.environ[TOLD] = rescue.words + told
+    pin_text = "" if secret or pin is None else f"; the host's PIN: {pin}"
+    if os.environ.get(TOLD) != rescue.words + pin_text:  # automatic retries must not fill the log
+        os.environ[TOLD] = rescue.words + pin_text
         click.echo(f"nilometer: {rescue.words}", err=True)
-        click.echo(f"The page at {server.address} says so too{told}", err=True)
+        click.echo(f"The page at {server.address} says so too{pin_text}", err=True)
     ended = threading.Event()
     before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
     notify.tell_ready("cannot start: see the page")

@@ -43,9 +43,9 @@ class Summary(msgspec.Struct):
 
     def words(self) -> str:
         return (
-            f"{self.found} doings found, {self.missed} missed; {self.caught} against the "
-            f"rules noticed, "
-            f"{self.overlooked} overlooked; {self.alarms} false alarms; {self.seconds:.0f} s"
+            f"{self.found} actions found, {self.missed} missed; "
+            f"{self.caught} illegal ones noticed, {self.overlooked} overlooked; "
+            f"{self.alarms} false alarms; {self.seconds:.0f} s"
         )
 
 
@@ -85,12 +85,12 @@ class Show:
         ):
             if self.rng.random() < self.mischief:
                 self._misbehave(out)
-            doing = self.players.next(self.table.state, self._say)
-            if doing.action is None:
+            turn = self.players.next(self.table.state, self._say)
+            if turn.action is None:
                 break
             before = len(self.table.lines)
-            self.director.show(doing.layout)
-            done = self._wait(partial(self._found, doing.action, doing.after), out)
+            self.director.show(turn.layout)
+            done = self._wait(partial(self._found, turn.action, turn.after), out)
             if done or self._stop:
                 out.found += done
                 for line in self.table.lines[before:]:
@@ -100,11 +100,11 @@ class Show:
                 self._note(
                     out,
                     (
-                        f"not found: {doing.action} ({self.table.verdict.verdict}: "
+                        f"not found: {turn.action} ({self.table.verdict.verdict}: "
                         f"{self.table.verdict.text})"
                     ),
                 )
-                self.table.edit(doing.after, "show")
+                self.table.edit(turn.after, "show")
             self._pause(self.pace)
         outcome = self.table.state.outcome()
         if outcome is not None:
@@ -130,12 +130,12 @@ class Show:
         """Whether people are told about an illegal action: by the lamp, by a question about the
         site, or as something that lies there."""
         verdict = self.table.verdict
-        told = (
+        shown = (
             verdict.verdict != BUSY
             and not verdict.actions
             and site in str(verdict.text).replace("?", "").replace(",", "").split()
         )
-        return verdict.verdict == ILLEGAL or told
+        return verdict.verdict == ILLEGAL or shown
 
     def _say(self, action: Action) -> State:
         try:

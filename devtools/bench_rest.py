@@ -55,12 +55,12 @@ class Stream:
         return None
 
 
-def constant(picture: np.ndarray) -> Callable[[float], np.ndarray]:
+def still_camera(picture: np.ndarray) -> Callable[[float], np.ndarray]:
     """A camera that always shows one picture."""
     return lambda at: picture
 
 
-def reaching(pictures: Sequence[np.ndarray], start: float) -> Callable[[float], np.ndarray]:
+def camera_with_arm(pictures: Sequence[np.ndarray], start: float) -> Callable[[float], np.ndarray]:
     """A camera that shows an arm coming and going from `start` on, in eight pictures."""
     return lambda at: pictures[min(int((at - start) / REACHES * 8), 7)]
 
@@ -81,10 +81,10 @@ def resting_figures(
         for a, b in ((scene.picture, after), (after, scene.picture)):
             start = stream.now + RESTS
             gone = start + REACHES + rng.uniform(0, stream.gap)
-            stream.known(constant(a), start)
+            stream.known(still_camera(a), start)
             arms = [with_arm(picture, k) for picture in (a, b) for k in range(4)]
-            stream.known(reaching(arms, start), gone)
-            found = stream.known(constant(b), gone + 3, gone)
+            stream.known(camera_with_arm(arms, start), gone)
+            found = stream.known(still_camera(b), gone + 3, gone)
             took += [] if found is None else [1000 * (found - gone)]
     if took:
         note = f"{min(took):.0f} to {max(took):.0f}, the clock's and the processor's time"

@@ -19,11 +19,11 @@ PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", Any: "a
 NAMED = {"Words": snapshot_types.Words, "Score": snapshot_types.Score}
 
 
-def declarations() -> str:
+def type_declarations() -> str:
     """The text of the file: an interface for each TypedDict that a snapshot is made of."""
     known: dict[str, str] = {}
-    _declare(Snapshot, known)
-    named = [f"export type {n} = {_written(t, known, whole=True)};" for n, t in NAMED.items()]
+    _declare_type(Snapshot, known)
+    named = [f"export type {n} = {_written_type(t, known, whole=True)};" for n, t in NAMED.items()]
     head = (
         "// Written by `python -m devtools.javascript_types` from the Python types. Do not edit.\n"
     )
@@ -39,7 +39,7 @@ def fields_of(cls: type) -> Mapping[str, tuple[Any, bool]]:
     return out
 
 
-def _declare(cls: type, known: dict[str, str]) -> None:
+def _declare_type(cls: type, known: dict[str, str]) -> None:
     if cls.__name__ in known:
         return
     known[cls.__name__] = ""
@@ -47,11 +47,11 @@ def _declare(cls: type, known: dict[str, str]) -> None:
     lines = [f"/** {doc} */"] if doc else []
     lines.append(f"export interface {cls.__name__} {{")
     for name, (hint, optional) in fields_of(cls).items():
-        lines.append(f"  {name}{'?' if optional else ''}: {_written(hint, known)};")
+        lines.append(f"  {name}{'?' if optional else ''}: {_written_type(hint, known)};")
     known[cls.__name__] = "\n".join([*lines, "}\n"])
 
 
-def _written(hint: Any, known: dict[str, str], whole: bool = False) -> str:
+def _written_type(hint: Any, known: dict[str, str], whole: bool = False) -> str:
     if not whole:
         for name, union in NAMED.items():
             if hint == union:
@@ -62,23 +62,23 @@ def _written(hint: Any, known: dict[str, str], whole: bool = False) -> str:
         return "null"
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        parts = dict.fromkeys(_written(a, known) for a in args)
+        parts = dict.fromkeys(_written_type(a, known) for a in args)
         return " | ".join(parts)
     if origin is Literal:
-        return " | ".join(_literal(a) for a in args)
+        return " | ".join(_literal_type(a) for a in args)
     if origin is list:
-        one = _written(args[0], known)
+        one = _written_type(args[0], known)
         return f"({one})[]" if " " in one else f"{one}[]"
     if origin is dict:
-        return f"{{ [key: string]: {_written(args[1], known)} }}"
-    _declare(hint, known)
+        return f"{{ [key: string]: {_written_type(args[1], known)} }}"
+    _declare_type(hint, known)
     return hint.__name__
 
 
-def _literal(value: object) -> str:
+def _literal_type(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else f'"{value}"'
 
 
 if __name__ == "__main__":
     FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(declarations(), encoding="utf-8")
+    FILE.write_text(type_declarations(), encoding="utf-8")

@@ -29,7 +29,7 @@ class CannotMeasure(ValueError):
     """The server cannot be measured; the message says why."""
 
 
-class Figures(msgspec.Struct):
+class LoadFigures(msgspec.Struct):
     """Milliseconds, except for the counts. `change`: from the host's tap to the last of all phones.
     `page`: an ordinary page while they follow. `refused`: what one phone too many gets, (status,
     Retry-After)."""
@@ -83,7 +83,7 @@ class Crowd:
         self.selector.close()
 
 
-def measure_load(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures:
+def measure_load(url: str, pin: str, phones: int = 100, changes: int = 20) -> LoadFigures:
     """Puts the load on the server at `url` and takes it off again."""
     where = urlsplit(url)
     host, port = where.hostname or "localhost", where.port or 80
@@ -109,7 +109,7 @@ def measure_load(url: str, pin: str, phones: int = 100, changes: int = 20) -> Fi
             crowd.close()
     except (OSError, http.client.HTTPException) as e:
         raise CannotMeasure(f"{url}: {getattr(e, 'strerror', None) or type(e).__name__}") from None
-    return Figures(
+    return LoadFigures(
         phones,
         followed,
         changes,

@@ -41,7 +41,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 ACROSS = 820  # pixels of a photo
 PHONE, TALL = {"width": 390, "height": 844}, {"width": 390, "height": 1200}
 HALL = {"width": 900, "height": 640}
-DOINGS, SEED = 12, 4
+ACTIONS, SEED = 12, 4
 
 
 def evidence_of(layout: Layout, sites: Any) -> Evidence:
@@ -52,7 +52,7 @@ def evidence_of(layout: Layout, sites: Any) -> Evidence:
     )
 
 
-def played_game(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Table, Director]:
+def played_game(name: str, actions: int = ACTIONS, seed: int = SEED) -> tuple[Table, Director]:
     """A game after this many actions, and the simulated board it lies on."""
     game = engine.game(name)
     table = Table(game.setup([s.id for s in game.seats[: max(3, game.players[0])]]))
@@ -66,12 +66,12 @@ def played_game(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Tabl
             table.declare(str(action), "phone")
         return table.state
 
-    for _ in range(doings):
-        doing = players.next(table.state, say)
-        if doing.action is None:
+    for _ in range(actions):
+        turn = players.next(table.state, say)
+        if turn.action is None:
             break
-        director.set(doing.layout)
-        table.look(evidence_of(doing.layout, table.plan.sites), director.picture())
+        director.set(turn.layout)
+        table.look(evidence_of(turn.layout, table.plan.sites), director.picture())
     return table, director
 
 
@@ -110,11 +110,11 @@ def hall_of(tables: list[Table]) -> Any:
     hall = Hall(Club("localhost"))
     hall._set(True)
     for n, table in enumerate(tables, 1):
-        told = {
+        published = {
             "state": msgspec.json.encode(table_summary(table.snapshot(), f"Table {n}", "")),
             "online": ONLINE.encode(),
         }
-        for what, payload in told.items():
+        for what, payload in published.items():
             hall._heard(
                 None, None, SimpleNamespace(topic=f"nilometer/table-{n}/{what}", payload=payload)
             )

@@ -249,14 +249,34 @@ def test_no_name_of_the_eye_means_two_things():
                 homes[name] = where
 
 
-# said in every line: `say("...")` marks a sentence for translation, `engine.game("ur")` is the door
-SHORT = {"say", "game", "games"}
+# `say("...")` marks a sentence for translation, `engine.game("ur")` is the way into the engine;
+# `command` and `main` are what click and Python's own tools call them
+SHORT = {"say", "game", "games", "command", "cli", "main"}
+
+# here a name that begins with an underscore needs two words as well
+PRIVATE_TOO = ("engine", "cli", "devtools")
 
 
 def test_functions_are_named_in_two_words():
-    """The list of rooms only grows."""
-    rooms = ("hardware", "engine", "companion_web")
+    """The lists of rooms only grow."""
+    rooms = ("hardware", "engine", "companion", "companion_web", "cli", "devtools")
     for path in (*named_files(), *(path for room in rooms for path in files(room))):
+        where = path.relative_to(ROOT).as_posix()
         for name, is_function in top_level(path):
+            words = name.strip("_") if where.startswith(PRIVATE_TOO) else name
+            assert not is_function or "_" in words or words in SHORT, f"{where}: {name} is one word"
+
+
+def test_no_name_of_the_table_or_the_tools_means_two_things():
+    """Functions and classes of companion (but simulate, still to come), cli and devtools, private
+    ones too"""
+    for room in ("companion", "cli", "devtools"):
+        homes = {}
+        for path in files(room):
             where = path.relative_to(ROOT).as_posix()
-            assert not is_function or "_" in name or name in SHORT, f"{where}: {name} is one word"
+            if where.startswith("companion/simulate/"):
+                continue
+            for name, is_function in top_level(path):
+                if (is_function or name[:1].isupper() and not name.isupper()) and name not in SHORT:
+                    assert name not in homes, f"{name} is in {where} and {homes[name]}"
+                    homes[name] = where

@@ -82,7 +82,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
         for f in part:
             figures.append(f)
             if not as_json:
-                wanted = f"  (wanted {f.wanted:g})" if f.wanted is not None else ""
+                wanted = f"  (target {f.wanted:g})" if f.wanted is not None else ""
                 pis = (
                     "".join(
                         f"; {pi} {a:.3g} to {b:.3g}"
@@ -91,7 +91,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
                     if here
                     else ""
                 )
-                spent = f"; {f.cpu:.2f} ms of a processor" if f.cpu is not None else ""
+                spent = f"; {f.cpu:.2f} ms of CPU time" if f.cpu is not None else ""
                 click.echo(
                     f"{f.value:10.2f} {f.unit:10s} "
                     f"{f.what}{wanted}{spent}{pis}{'; ' + f.note if f.note else ''}"

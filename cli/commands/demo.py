@@ -38,9 +38,11 @@ PORT = 8000
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets other machines look"
 )
-@click.option("--moves", default=0, help="stop after so many doings (0: play to the end and wait)")
+@click.option(
+    "--moves", default=0, help="stop after this many actions (0: play to the end and wait)"
+)
 @click.option("--seed", default=1, show_default=True, help="another game")
-@click.option("--pace", default=1.0, show_default=True, help="seconds between doings")
+@click.option("--pace", default=1.0, show_default=True, help="seconds between actions")
 def command(name: str, port: int | None, host: str, moves: int, seed: int, pace: float) -> int:
     """A simulated table plays; opens a local page."""
     game = engine.game(name or default_game())

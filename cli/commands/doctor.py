@@ -206,11 +206,11 @@ def check_camera(config: Config | None) -> Iterator[Check]:
         yield Check(
             "light",
             WARN,
-            f"{100 * burnt:.0f} % of the picture is burnt out",
-            "move the lamp, or let the light fall from aside",
+            f"{100 * burnt:.0f} % of the picture is overexposed",
+            "move the lamp, or let the light fall from the side",
         )
     else:
-        yield Check("light", GOOD, f"mean {mean:.0f} of 255, {100 * burnt:.1f} % burnt out")
+        yield Check("light", GOOD, f"mean {mean:.0f} of 255, {100 * burnt:.1f} % overexposed")
     seen = judge_framing(image, markers=True)
     good = seen.sharpness >= (CRISP_CARD if seen.cards else CRISP)
     at = (

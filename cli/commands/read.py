@@ -15,7 +15,7 @@ from vision.storage.photo_file import BadPhoto, load_photo
 LEFT = 0.05  # share of the probability that is reported if none of those named has it
 
 
-def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
+def reading_line(photo: str, evidence: Evidence, ms: float) -> dict:
     """A reading in the form in which the command prints it."""
     r = evidence.registration
     board = {"by": r.by, "error_px": round(r.error_px, 2)} | (
@@ -46,7 +46,7 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
             start = time.perf_counter()
             # most cameras have not moved since the previous photo
             pose, evidence = reader.find_and_read(image, pose)
-            out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
+            out = reading_line(photo, evidence, 1000 * (time.perf_counter() - start))
         except (NoBoard, BadPhoto) as e:
             failed = True
             out = {"photo": photo, "error": str(e).removeprefix(f"{name}: ")}
@@ -67,11 +67,11 @@ def _text_table(out: dict) -> str:
         lines.append("  the board may lie turned round: it looks the same both ways")
     lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
     for site, options in out["unsure"].items():
-        told = [(" ".join(c) or "empty", p) for c, p in options]
-        rest = 1 - sum(p for _, p in told)
-        told += [("anything else", rest)] if rest > LEFT else []
+        named = [(" ".join(c) or "empty", p) for c, p in options]
+        rest = 1 - sum(p for _, p in named)
+        named += [("anything else", rest)] if rest > LEFT else []
         lines.append(
             f"  unsure {site}: "
-            + ", ".join(f"{what} {100 * p:.0f} %" for what, p in sorted(told, key=lambda t: -t[1]))
+            + ", ".join(f"{what} {100 * p:.0f} %" for what, p in sorted(named, key=lambda t: -t[1]))
         )
     return "\n".join(lines)

@@ -42,7 +42,7 @@ def command(folder: str, game: str | None, seed: int, language: str) -> int:
         p for p in (out / f"sampler-{n}.json" for n in range(1, len(layouts) + 1)) if p.exists()
     ]
     if taken:
-        raise Fault(f"{taken[0]}: there already; what lies on a photo is not written over")
+        raise Fault(f"{taken[0]}: exists already, and a photo may belong to it: not overwritten")
     try:
         out.mkdir(parents=True, exist_ok=True)
         for n, layout in enumerate(layouts, 1):

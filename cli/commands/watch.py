@@ -88,14 +88,14 @@ def command(
             image = load_photo(path)
             view = eye.single(image)
             verdict = table.look(view, image if journal else None)
-            out = line_of(verdict, path.name)
+            out = verdict_line(verdict, path.name)
             out["registration"] = {
                 "by": view.registration.by,
                 "error_px": round(view.registration.error_px, 2),
             }
         except (NoBoard, BadPhoto) as e:
             failed = failed or isinstance(e, BadPhoto)
-            out = line_of(table.verdict, path.name) | {
+            out = verdict_line(table.verdict, path.name) | {
                 "verdict": "busy",
                 "actions": [],
                 "error": str(e),
@@ -116,7 +116,7 @@ def command(
     return 1 if failed else 0
 
 
-def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
+def verdict_line(verdict: Verdict, frame: str) -> dict[str, Any]:
     """A verdict as `nilometer watch` prints it (docs/contracts.md, Commands)."""
     state = verdict.state
     illegal = verdict.verdict == ILLEGAL

@@ -281,10 +281,10 @@ def _crop_marks(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
 
 def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
     """(front, back or None, how many) for everything to cut out."""
-    told: set[str] = set()
+    printed: set[str] = set()
     for entry in art.data.get("sheet", ()):
         fronts, backs = _dealt_backs(entry["front"]), _dealt_backs(entry.get("back", {}))
-        told |= set(fronts) | set(entry.get("instead_of", ()))
+        printed |= set(fronts) | set(entry.get("instead_of", ()))
         if backs:
             step = next(
                 s
@@ -297,17 +297,17 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
         for front, back in zip(fronts, behind):
             pairs[front, back] = pairs.get((front, back), 0) + 1
         yield from ((front, back, n) for (front, back), n in pairs.items())
-    backs_of_others = {art.back(p.kind) for p in plan.piece if p.kind not in told and p.count}
+    backs_of_others = {art.back(p.kind) for p in plan.piece if p.kind not in printed and p.count}
     for piece in plan.piece:
         back = art.back(piece.kind)
-        if not piece.count or piece.looks or piece.kind in told:
+        if not piece.count or piece.looks or piece.kind in printed:
             continue
         if back is None and piece.kind in backs_of_others:
             continue  # it is only the back of something else
         if back is not None and art.back(back) == piece.kind:
-            if back in told:
+            if back in printed:
                 continue
-            told.add(piece.kind)  # two kinds on the two sides of one piece: printed once
+            printed.add(piece.kind)  # two kinds on the two sides of one piece: printed once
         yield piece.kind, back, piece.count
 
 

@@ -114,7 +114,7 @@ class Publisher:
             self._fresh.set()
 
     def _follow(self) -> None:
-        version, told = 0, ""
+        version, sent = 0, ""
         while not self._stop.wait(CALM):
             now = self.table.wait(version, 0.5)
             fresh = self._fresh.is_set()
@@ -123,16 +123,16 @@ class Publisher:
             try:
                 if fresh:
                     self._fresh.clear()
-                    told = ""
+                    sent = ""
                     self._announce()
-                told = self._tell(told)
+                sent = self._tell(sent)
                 version = now
             except Exception:
                 log.exception("the club could not be told")
 
-    def _tell(self, told: str) -> str:
+    def _tell(self, sent: str) -> str:
         """Sends the moves that the broker has not had, then the state they lead to if it differs
-        from `told`."""
+        from `sent`."""
         snapshot = self.table.snapshot()
         state = table_summary(snapshot, self.name, self.club.page, self.table.began)
         for move in snapshot["moves"]:
@@ -144,7 +144,7 @@ class Publisher:
                 )
                 self.delivered = move["event"]
         text = json.dumps(state, ensure_ascii=False)
-        if text != told:
+        if text != sent:
             self._send("state", state)
         return text
 

@@ -1,6 +1,7 @@
 """All the tables of a club, as their broker reports them; the page is companion_web.hall.
 
-Whoever may write to the broker may write nonsense, so anything that does not fit `Told` is dropped.
+Whoever may write to the broker may write nonsense, so anything that does not fit `TableReport` is
+dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Number = (
 Score = Number | Annotated[dict[Word, Number], msgspec.Meta(max_length=16)]
 
 
-class ToldSeat(msgspec.Struct, frozen=True):
+class SeatReport(msgspec.Struct, frozen=True):
     """A seat as a hall shows it."""
 
     id: Word
@@ -38,7 +39,7 @@ class ToldSeat(msgspec.Struct, frozen=True):
     person: Word = ""
 
 
-class Told(msgspec.Struct, frozen=True):
+class TableReport(msgspec.Struct, frozen=True):
     """The form that a table's state must have; companion.runtime.club.table_summary makes it."""
 
     name: Word
@@ -46,7 +47,7 @@ class Told(msgspec.Struct, frozen=True):
     game: Word = ""
     title: Word = ""
     page: Annotated[str, msgspec.Meta(max_length=200)] = ""
-    seats: Annotated[list[ToldSeat], msgspec.Meta(max_length=12)] = []
+    seats: Annotated[list[SeatReport], msgspec.Meta(max_length=12)] = []
     turn: Word | None = None
     scores: Annotated[dict[Word, Score], msgspec.Meta(max_length=12)] = {}
     points: Annotated[dict[Word, Number], msgspec.Meta(max_length=12)] = {}
@@ -153,7 +154,7 @@ class Hall:
         try:
             self._heard(client, userdata, message)
         except Exception as e:
-            log.warning("%s: a message was left out (%s)", message.topic[:80], type(e).__name__)
+            log.warning("%s: a message was dropped (%s)", message.topic[:80], type(e).__name__)
 
     def _heard(self, client: Any, userdata: Any, message: Any) -> None:
         name, what = message.topic.split("/")[-2:]
@@ -173,7 +174,9 @@ class Hall:
                     self._touch(name)
             elif what == "state" and known and len(message.payload) <= LONGEST:
                 try:
-                    state = msgspec.to_builtins(msgspec.json.decode(message.payload, type=Told))
+                    state = msgspec.to_builtins(
+                        msgspec.json.decode(message.payload, type=TableReport)
+                    )
                 except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                     return
                 if state != self._states.get(name):

@@ -83,7 +83,7 @@ class Loop:
         try:
             self.see(image, frame.at)
         except Exception:
-            log.exception("a picture could not be made sense of")
+            log.exception("a picture could not be processed")
             self.faults += 1
         self.supervisor.want(self.eye.wanted(frame.at))
         self.busy_s += time.process_time() - start

@@ -38,27 +38,27 @@ def power_faults(bits: int | None) -> list[Text]:
     if bits & VOLTAGE:
         out.append(
             say(
-                "The power supply is too weak for this computer: it reads slowly, and "
-                "the camera may fail. Take the one made for it."
+                "The power supply is too weak for this computer: reading is slow, and "
+                "the camera may fail. Use the one made for it."
             )
         )
     if bits & WARM or bits & (CAPPED | THROTTLED) and not bits & VOLTAGE:
-        out.append(say("This computer is too hot and has slowed down: give it air, or a fan."))
+        out.append(say("This computer is too hot and has slowed down: it needs air, or a fan."))
     return out
 
 
 def watch_machine(
-    told: Sequence[Text],
+    always: Sequence[Text],
     tell: Callable[[tuple[Text, ...]], object],
     ended: threading.Event,
     read: Callable[[], int | None] = read_throttled,
     every: float = EVERY,
 ) -> None:
-    """Tells the host's page what there is to say about this machine, until `ended`. told: what
+    """Tells the host's page what there is to say about this machine, until `ended`. always: what
     always holds."""
     while True:
         bits = read()
-        tell((*told, *power_faults(bits)))
+        tell((*always, *power_faults(bits)))
         if bits is None or ended.wait(every):
             return
 

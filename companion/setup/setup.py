@@ -131,9 +131,7 @@ class Setup:
         """Chooses one of these boards, to be photographed and read; nobody keeps its score."""
         with self._lock:
             if folder not in [b["folder"] for b in self.boards()]:
-                raise NotSo(
-                    say("there is no board with a plan of its own called {name}", name=folder[:80])
-                )
+                raise NotSo(say("no board with its own plan is called {name}", name=folder[:80]))
             if self.board is None or self.board.name != folder:
                 self._stop_if_learning()
                 self.copy = self.session = self.report = None
@@ -171,7 +169,7 @@ class Setup:
         """Resumes a copy begun before; its photos are kept."""
         with self._lock:
             if folder not in [c["folder"] for c in self.begun()]:
-                raise NotSo(say("there is no copy begun called {name}", name=folder[:80]))
+                raise NotSo(say("no unfinished copy is called {name}", name=folder[:80]))
             self._stop_if_learning()
             try:
                 self.session = Session.broken_off(self.folder / folder, sampler_layouts)
@@ -183,7 +181,7 @@ class Setup:
         """Chooses a copy calibrated before."""
         with self._lock:
             if folder not in [c["folder"] for c in self.copies()]:
-                raise NotSo(say("there is no calibrated copy called {name}", name=folder[:80]))
+                raise NotSo(say("no calibrated copy is called {name}", name=folder[:80]))
             self._stop_if_learning()
             self.copy, self.session = folder, None
 
@@ -243,7 +241,7 @@ class Setup:
     def focus_again(self) -> None:
         """Lets the lens search for its focus, which takes seconds; `sharper` shows the result."""
         if not self._lens.focuses:
-            raise NotSo(say("this camera's lens cannot be moved from here"))
+            raise NotSo(say("this camera's lens cannot be focused from here"))
         before = _middle_of(self.look()), self._sharpness()
         self._lens.focus_anew()
         self.sharper = before, (_middle_of(self.look()), self._sharpness())
@@ -309,7 +307,7 @@ class Setup:
                 raise NotSo(say("{reason}", reason=str(e))) from None
             except OSError as e:
                 raise NotSo(
-                    say("the picture cannot be kept: {why}", why=e.strerror or "?")
+                    say("the picture cannot be saved: {why}", why=e.strerror or "?")
                 ) from None
 
     def bare_board(self) -> np.ndarray:
@@ -330,7 +328,7 @@ class Setup:
             if session.next is not None:
                 raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
             if self.report is None or not self.report.more:
-                raise NotSo(say("one more photo would mend nothing that these photos show"))
+                raise NotSo(say("one more photo would not improve anything that these photos show"))
             session.add(
                 one_more_layout(
                     session.plan, self.report.more, [step.layout for step in session.steps]
@@ -361,7 +359,7 @@ class Setup:
         """Writes the configuration, which `nilometer run` continues with."""
         with self._lock:
             if self.board is not None:
-                raise NotSo(say("there are no rules to play this board by"))
+                raise NotSo(say("there are no rules for this board"))
             if self.game is None or self.copy is None:
                 raise NotSo(say("choose a game and a calibrated copy first"))
             journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"

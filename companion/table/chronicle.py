@@ -46,7 +46,7 @@ def game_chronicle(table: Table) -> dict[str, Any]:
             if (n := total_score(now[s]) - total_score(was.get(s))) > 0
         ]
     gains.sort(key=lambda g: -g["points"])
-    doings = [(line.state.parse(line.action), line.state) for line in lines if line.action]
+    actions = [(line.state.parse(line.action), line.state) for line in lines if line.action]
     return {
         "began": events[0].at,
         "ended": events[-1].at,
@@ -56,7 +56,7 @@ def game_chronicle(table: Table) -> dict[str, Any]:
         "edits": sum(e.kind == "edit" for e in events),
         "seats": list(seats.values()),
         "gains": gains[:GAINS],
-        "tables": pack_text(table.game.chronicle(lines[0].state, doings)),
+        "tables": pack_text(table.game.chronicle(lines[0].state, actions)),
     }
 
 

@@ -42,7 +42,7 @@ class Shelf:
         for changed, size, path in files[:MOST]:
             key = (path.name, changed, size)
             if key not in self._known:
-                self._known[key] = _read_game(path)
+                self._known[key] = _finished_game(path)
             if game := self._known[key]:
                 found.append(game)
         return sorted(found, key=lambda g: -g["ended"])
@@ -79,7 +79,7 @@ class Shelf:
         return {"games": games, "players": order}
 
 
-def _read_game(path: Path) -> dict[str, Any] | None:
+def _finished_game(path: Path) -> dict[str, Any] | None:
     try:
         journal = Journal(path, readonly=True)
         try:

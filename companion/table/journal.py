@@ -171,7 +171,7 @@ class Journal:
         try:
             version = int(self.meta("version", "0"))
         except (TypeError, ValueError):
-            raise BadJournal(f"{self.path}: damaged: its version is no number") from None
+            raise BadJournal(f"{self.path}: damaged: its version is not a number") from None
         if version > VERSION:
             raise BadJournal(
                 f"{self.path}: written by a newer Nilometer (journal version {version}, "

@@ -42,7 +42,7 @@ class Published(Protocol):
     trouble: Text | None
     camera: dict[str, Any]
     machine: tuple[Text, ...]
-    told: dict[int, tuple[Line, dict[str, Any]]]
+    move_data: dict[int, tuple[Line, dict[str, Any]]]
 
 
 def table_snapshot(table: Published) -> dict[str, Any]:
@@ -111,9 +111,9 @@ def _concerned_sites(table: Published) -> list[str]:
 def _move_data(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
     """A move as the page shows it. words: what people did themselves, in sentences, with unspoken
     passes first. Computed once per line, since the scores of hundreds of moves take time."""
-    kept = table.told.get(line.event)
+    kept = table.move_data.get(line.event)
     if kept is None or kept[0] is not line:
-        kept = table.told[line.event] = line, _line_data(line)
+        kept = table.move_data[line.event] = line, _line_data(line)
     return {**kept[1], "pictures": pictured}
 
 

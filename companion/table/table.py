@@ -92,7 +92,7 @@ class Table:
         self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
         self._before: bytes | None = None
         # moves as the snapshot shows them, by event
-        self.told: dict[int, tuple[Line, dict[str, Any]]] = {}
+        self.move_data: dict[int, tuple[Line, dict[str, Any]]] = {}
         self._seen: Layout = {}
         self._excused: Layout = {}  # what people said is misread, site -> contents
         self._last: Evidence | None = None  # the last settled view
@@ -490,7 +490,7 @@ class Table:
                 or question_id != self.question_id
                 or not 0 <= choice < len(self.question.answers)
             ):
-                raise Gone("that question no longer stands")
+                raise Gone("that question is no longer open")
             run = self.question.answers[choice]
             if run.misread:
                 self._excuse({**self._excused, **self.question.seen})
@@ -639,9 +639,9 @@ class Table:
     def set(self, by: str = "host", **settings: Any) -> None:
         """Changes table settings (hidden_scores ...). Raises BadJournal."""
         with self._lock:
-            told = self._result(self.state, self._lines, names=settings.get("names"))
+            result = self._result(self.state, self._lines, names=settings.get("names"))
             self.journal.append(
-                [("setting", settings, by, state_hash(self.state))], {"result": told}
+                [("setting", settings, by, state_hash(self.state))], {"result": result}
             )
             self.settings.update(settings)
             self._tell()

@@ -56,7 +56,7 @@ PAGES = ("/", "/api/snapshot", "/api/plan", "/games")
 PIN = "24681357"
 
 
-class Figures(msgspec.Struct):
+class DayFigures(msgspec.Struct):
     """hours: simulated. looks: pictures that the table has taken. megabytes: its memory at the end
     of each hour. slope: MB per hour, by least squares over every minute after the first hour.
     unknown: actions that the table had not found when the next came. over: whether the game was
@@ -64,7 +64,7 @@ class Figures(msgspec.Struct):
 
     hours: float = 0.0
     looks: int = 0
-    doings: int = 0
+    actions: int = 0
     unknown: int = 0
     over: bool = False
     pages: int = 0
@@ -187,7 +187,7 @@ class Day:
     ) -> None:
         self.hours, self.tell, self.every = hours, tell, every
         self.specimen = specimen = open_copy(folder)
-        self.game, self.folder, self.out = engine.game(specimen.game), folder, Figures()
+        self.game, self.folder, self.out = engine.game(specimen.game), folder, DayFigures()
         plan, _ = plan_of(specimen.game, None)
         self.state = self._beginning()
         self.director = Director(
@@ -195,7 +195,7 @@ class Day:
         )
         self.players, self.memory = Players(5), list[tuple[float, float]]()
 
-    def run(self) -> Figures:
+    def run(self) -> DayFigures:
         began = time.monotonic()
         self.pipe, theirs = multiprocessing.Pipe()
         with tempfile.TemporaryDirectory(prefix="day-") as folder:
@@ -237,7 +237,7 @@ class Day:
             self.out.megabytes.append(round(self.stands["megabytes"], 1))
             self.out.slope = memory_slope(self.memory)
             self.tell(
-                f"{self.out.hours:5.1f} h  {self.out.looks} looks  {self.out.doings} doings  "
+                f"{self.out.hours:5.1f} h  {self.out.looks} looks  {self.out.actions} actions  "
                 f"{self.stands['megabytes']:.1f} MB  slope {self.out.slope:+.2f} MB/h"
             )
 
@@ -246,13 +246,13 @@ class Day:
         if self.stands["layout"] != self.state.layout():
             self.out.unknown += 1
             self._ask("edit", self.state.to_json())
-        doing = self.players.next(self.state)
-        if doing.action is None:
+        turn = self.players.next(self.state)
+        if turn.action is None:
             # as with `run`: the table rests, and another game means another start
             self.out.over = True
             return
-        self.state = doing.after
-        self.out.doings += 1
+        self.state = turn.after
+        self.out.actions += 1
         self.director.set(self.state.layout())
         self._ask("show", self.director.picture())
 

@@ -29,14 +29,14 @@ BAD_AT_ONCE = 50  # bad requests per burst
 MINUTE = 60.0
 
 
-class Figures(msgspec.Struct):
+class SoakFigures(msgspec.Struct):
     """faults: how often each thing was broken. wrong: how often the state was not the truth.
     bad_requests: how many were sent, and how many of them were not refused. slowest_s: the longest
     real time from the end of a fault to the truth."""
 
     hours: float = 0.0
     games: int = 0
-    doings: int = 0
+    actions: int = 0
     faults: dict[str, int] = {}
     bad_requests: int = 0
     not_refused: int = 0
@@ -96,7 +96,7 @@ class World:
             tell,
             often,
         )
-        self.rng, self.out = random.Random(seed), Figures()
+        self.rng, self.out = random.Random(seed), SoakFigures()
         self.counted: Counter[str] = Counter()
         self.seats = [
             s.id for s in self.game.seats[: max(self.game.players[0], min(3, self.game.players[1]))]
@@ -116,7 +116,7 @@ class World:
             *((self.broker_away,) if self.broker else ()),
         )
 
-    def run(self) -> Figures:
+    def run(self) -> SoakFigures:
         began = time.monotonic()
         try:
             while self.out.hours < self.hours and not self.out.wrong:
@@ -134,18 +134,18 @@ class World:
         self._start()
         players = Players(self.seed + self.out.games)
         while self.out.hours < self.hours and self.truth.outcome() is None:
-            doing = players.next(self.truth, self._say)
-            if doing.action is None:
+            turn = players.next(self.truth, self._say)
+            if turn.action is None:
                 break
-            if self._unseen(doing.action):
-                self._say(doing.action)
-            self.truth = doing.after
+            if self._unseen(turn.action):
+                self._say(turn.action)
+            self.truth = turn.after
             broken = self.rng.random() < self.often
             if broken:
                 self.rng.choice(self.breaks)()
             self._ask("show", {s: list(c) for s, c in self.truth.layout().items()})
-            self._until_true(str(doing.action))
-            self.out.doings += 1
+            self._until_true(str(turn.action))
+            self.out.actions += 1
             if self.out.wrong:
                 break
             self._ask("steps", int(self.rng.uniform(20, 90) / side.STEP))
@@ -210,16 +210,16 @@ class World:
     # found.
 
     def camera_away(self) -> None:
-        self._camera(self.rng.choice((side.LOST, side.FROZEN, side.COVERED, side.DARK)), told=True)
+        self._camera(self.rng.choice((side.LOST, side.FROZEN, side.COVERED, side.DARK)), shown=True)
 
     def camera_bad(self) -> None:
         self._camera(self.rng.choice((side.GARBAGE, side.ABSURD, side.HAND)))
 
-    def _camera(self, mode: str, told: bool = False) -> None:
+    def _camera(self, mode: str, shown: bool = False) -> None:
         self._count(mode)
         self._ask("mode", mode)
         self._ask("steps", 10)  # two seconds
-        if told and self.stands["seen"] != mode:
+        if shown and self.stands["seen"] != mode:
             self.out.wrong.append(
                 f"camera {mode}: after two seconds the page says {self.stands['seen']}"
             )

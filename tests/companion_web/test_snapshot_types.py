@@ -13,9 +13,9 @@ from tests.companion_web.support.typed import faults_of
 
 
 def test_the_file_is_what_the_types_say():
-    assert javascript_types.FILE.read_text(encoding="utf-8") == javascript_types.declarations(), (
-        "python -m devtools.javascript_types"
-    )
+    assert (
+        javascript_types.FILE.read_text(encoding="utf-8") == javascript_types.type_declarations()
+    ), "python -m devtools.javascript_types"
 
 
 @pytest.mark.parametrize("game", sorted(engine.games()))

@@ -305,7 +305,7 @@ def test_one_more_photo_shows_what_was_read_worst_and_little_else(setup, directo
         return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [], more=["ziggurat", "blue"])
 
     monkeypatch.setattr("calibration.session.calibrate_copy", learnt)
-    with pytest.raises(NotSo, match="would mend nothing"):
+    with pytest.raises(NotSo, match="would not improve anything"):
         setup.more()
     setup.learn().join(10)
     assert setup.said()["report"]["more"] == ["ziggurat", "blue"]

@@ -61,7 +61,7 @@ def test_pictures_that_are_none_end_neither_camera_nor_table(table, mode):
 def test_a_while_of_everything(capsys):
     assert main(["--hours", "0.3", "--seed", "5"]) == 0
     figures = json.loads(capsys.readouterr().out)
-    assert figures["doings"] >= 8 and sum(figures["faults"].values()) >= 3 and not figures["wrong"]
+    assert figures["actions"] >= 8 and sum(figures["faults"].values()) >= 3 and not figures["wrong"]
 
 
 def test_it_notices_a_table_that_looks_away(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import click
 
 from companion.fault import Fault
 from companion.runtime.beginning import read_text
-from engine import script
+from engine import Action, State, script
 
 
 @click.command()
@@ -21,7 +21,7 @@ def command(files: tuple[str, ...], show: bool) -> int:
     wrong = bad = expectations = 0
     for name in files:
 
-        def done(action, state):
+        def done(action: Action, state: State) -> None:
             if show:
                 click.echo(f"{action}    {scores_line(state.scores())}")
 

@@ -187,30 +187,18 @@ class Table:
         self, evidence: Evidence, whole: Callable[[], Evidence] | None
     ) -> tuple[Verdict, int | None]:
         """The verdict, and the last event that it added."""
-        event = None
         with self._lock:
-            paused = self.pause
+            paused = self.pause is not None
             verdict = self._concluded(evidence)
-            if (
-                verdict.verdict in (ILLEGAL, UNCLEAR)
-                and evidence.busy is None
-                and whole is not None
-            ):
+            alarming = verdict.verdict in (ILLEGAL, UNCLEAR)
+            if alarming and evidence.busy is None and whole is not None:
                 evidence = whole()
                 verdict = self._concluded(evidence)
-            if self.pause is not None and evidence.busy is None:
+            if paused and evidence.busy is None:
                 verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:
                 self._last = evidence
-                self._excuse(
-                    {
-                        s: c
-                        for s, c in self._excused.items()
-                        if s not in evidence.sites
-                        or evidence.sites[s].foreign
-                        or evidence.sites[s].best == c
-                    }
-                )
+                self._drop_excuses(evidence)
             registration = evidence.registration
             self.camera = {
                 **self.camera,
@@ -218,23 +206,38 @@ class Table:
                 "by": registration.by,
                 "error_px": round(registration.error_px, 2),
             }
-            if verdict.actions or verdict.undo or dict(verdict.seen) != dict(self._seen):
-                if verdict.verdict in (MOVED, UNFINISHED, SAME):
-                    by = CAMERA if verdict.certain else GUESS
-                    ids = self._settle(
-                        [str(a) for a in verdict.actions], verdict.undo, verdict.seen, by
-                    )
-                    event = ids[-1] if ids and verdict.verdict != SAME else None
-            old = verdict.verdict == self.verdict.verdict and (
-                verdict.verdict == SAME
-                and self.trouble is None
-                and not paused
-                or verdict.verdict == BUSY
-                and verdict.text == self.verdict.text
-            )
-            if not old:
+            event = self._record(verdict)
+            if not self._is_known(verdict, paused):
                 self._conclude(verdict)
             return verdict, event
+
+    def _drop_excuses(self, evidence: Evidence) -> None:
+        """Excuses only the sites that still show what people said is misread there. Raises
+        BadJournal."""
+
+        def still_misread(site: str, contents: Contents) -> bool:
+            found = evidence.sites.get(site)
+            return found is None or found.foreign or found.best == contents
+
+        self._excuse({s: c for s, c in self._excused.items() if still_misread(s, c)})
+
+    def _record(self, verdict: Verdict) -> int | None:
+        """Writes what was concluded to the journal, if it is certain enough and anything has
+        changed; the last event of a move. Raises BadJournal."""
+        changed = verdict.actions or verdict.undo or dict(verdict.seen) != dict(self._seen)
+        if not changed or verdict.verdict not in (MOVED, UNFINISHED, SAME):
+            return None
+        by = CAMERA if verdict.certain else GUESS
+        ids = self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, by)
+        return ids[-1] if ids and verdict.verdict != SAME else None
+
+    def _is_known(self, verdict: Verdict, paused: bool) -> bool:
+        """Whether people have been told just this already. paused: the game was until now."""
+        if verdict.verdict != self.verdict.verdict:
+            return False
+        if verdict.verdict == SAME:
+            return self.trouble is None and not paused
+        return verdict.verdict == BUSY and verdict.text == self.verdict.text
 
     def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:
         """The verdict while the board is being laid out as it was: nothing that lies there is a

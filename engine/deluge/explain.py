@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from engine.deluge import actions as act
 from engine.deluge import working
@@ -144,7 +145,7 @@ class Ahead:
         ) - self.shown(later)
 
 
-def _run_proposal(said: Run, actions: list[Action], cost: float = 0.0, **more) -> Proposal:
+def _run_proposal(said: Run, actions: list[Action], cost: float = 0.0, **more: Any) -> Proposal:
     return Proposal((*said, *actions), cost=SILENT * len(said) + cost, **more)
 
 

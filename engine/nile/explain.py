@@ -3,7 +3,7 @@ the reconciler tries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -153,7 +153,9 @@ class Guesser:
                     yield guess
                     return
 
-    def _by_turn(self, make, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
+    def _by_turn(
+        self, make: Callable[[str], Action], *sites: str, cost: float = 0.0
+    ) -> Iterator[Proposal]:
         """An action that any seat could do: by the seat whose turn it is now, and by those that
         follow."""
         refused = None

@@ -8,7 +8,7 @@ hits nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from engine.plan import BadPlan, Plan, Site
@@ -54,7 +54,7 @@ class Board:
         self.squares_of: dict[int, tuple[int, ...]] = {c: () for c in self.index.values()}
         self._find_squares()
 
-    def _mask(self, sites) -> int:
+    def _mask(self, sites: Iterable[Site]) -> int:
         return sum(1 << self.index[s.id] for s in sites)
 
     def _around(self, m: int) -> int:

@@ -164,7 +164,7 @@ def _seat_facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
         colour: str | None = None,
         kind: str | None = None,
         secret: bool = False,
-    ):
+    ) -> dict[str, Any]:
         return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": secret}
 
     points = s.points[i * 5 : i * 5 + 5]

@@ -113,6 +113,11 @@ def test_reference_pages_are_short():
             assert len(prose.split()) <= 600, name
 
 
+def test_readme_is_a_page_and_the_changelog_no_diary():
+    assert len(TEXTS["README.md"].splitlines()) <= 80
+    assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
 def test_make_can_do_what_is_said_of_it():
     targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.M))
     for name, text in TEXTS.items():

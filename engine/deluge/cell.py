@@ -73,7 +73,7 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
         for kind, n in counts.items():
             head, _, colour = kind.partition(":")
             if head not in fours or colour not in _INDEX:
-                raise BadText(f"{kind} is no piece that lies on a cell")
+                raise BadText(f"{kind} is not a piece that lies on a cell")
             fours[head][_INDEX[colour]] += n
         people, soldiers, ships, dolmens = (
             _four_numbers(fours[head]) for head in ("people", "soldier", "ship", "dolmen")

@@ -141,7 +141,7 @@ class Setup:
         for good, n in zip(words[1::2], words[2::2]):
             number = whole_number(n)
             if good not in GOODS or number is None:
-                raise BadText(f"stock: {good} {n} is no goods and number")
+                raise BadText(f"stock: {good} {n} is not a good and a number")
             self.stocks[words[0]][good] = number
 
     def _phase(self, words: list[str]) -> None:

@@ -30,7 +30,7 @@ class Said(NamedTuple):
 def known_field(word: str, said: Said) -> str:
     """A field's id from the word for it. Raises BadText if there is none."""
     if word not in said.board.fields:
-        raise BadText(f"{word!r} is no field of this plan")
+        raise BadText(f"{word!r} is not a field of this plan")
     return word
 
 
@@ -44,7 +44,7 @@ def known_place(word: str, said: Said) -> str:
 def known_fruit(word: str) -> str:
     """A fruit's name from the word for it. Raises BadText if there is none."""
     if word not in FRUITS:
-        raise BadText(f"{word!r} is no fruit (there are: {', '.join(FRUITS)})")
+        raise BadText(f"{word!r} is not a fruit (there are: {', '.join(FRUITS)})")
     return word
 
 
@@ -52,7 +52,7 @@ def own_fruit(word: str, said: Said) -> str:
     """A fruit, optionally with its colour in front if it is the seat's own."""
     colour, colon, fruit = word.rpartition(":")
     if colon and colour != said.seat:
-        raise BadText(f"{word!r} is no marker of {said.seat}")
+        raise BadText(f"{word!r} is not a marker of {said.seat}")
     return known_fruit(fruit)
 
 
@@ -61,7 +61,7 @@ def market_row(word: str, said: Said) -> int:
     row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
     if row is None or row not in said.board.market:
         raise BadText(
-            f"{word!r} is no market row (there are: "
+            f"{word!r} is not a market row (there are: "
             f"{', '.join(f'M{n}' for n in said.board.market)})"
         )
     return row
@@ -70,7 +70,7 @@ def market_row(word: str, said: Said) -> int:
 def row_of_fields(word: str, said: Said) -> str:
     """A row of fields ("L2"). Raises BadText."""
     if word not in said.board.rows:
-        raise BadText(f"{word!r} is no row of fields (there are: {', '.join(said.board.rows)})")
+        raise BadText(f"{word!r} is not a row of fields (there are: {', '.join(said.board.rows)})")
     return word
 
 
@@ -103,7 +103,7 @@ def marker_number(word: str, said: Said) -> int:
     """A number of markers. Raises BadText."""
     n = whole_number(word)
     if n is None:
-        raise BadText(f"{word!r} is no number of markers")
+        raise BadText(f"{word!r} is not a number of markers")
     return n
 
 
@@ -126,7 +126,7 @@ def event_of(words: Sequence[str]) -> tuple[str, bool]:
     picture = pictures[0] if pictures else ""
     if pictures and picture not in PICTURES:
         raise BadText(
-            f"{picture!r} is no event (there are: {', '.join(PICTURES[:-1])}, arrow, none)"
+            f"{picture!r} is not an event (there are: {', '.join(PICTURES[:-1])}, arrow, none)"
         )
     return picture, bool(arrow)
 
@@ -163,7 +163,7 @@ def _bought_marker(words: list[str], said: Said) -> tuple[str, str]:
     """A colour (the seat's own if none is given) and a fruit."""
     colour, colon, fruit = words.pop(0).rpartition(":")
     if colon and colour not in COLOURS:
-        raise BadText(f"{colour!r} is no colour of this game")
+        raise BadText(f"{colour!r} is not a colour of this game")
     return colour if colon else said.seat, known_fruit(fruit)
 
 
@@ -431,7 +431,7 @@ def parse_action(text: str, board: Board, seats: tuple[str, ...]) -> Action:
     seat, colon, rest = text.partition(":")
     seat, rest = seat.strip(), rest.strip()
     if not colon or not rest:
-        raise BadText(f"{text!r} is no action: one reads `red: sow L4.2 flax`")
+        raise BadText(f"{text!r} is not an action: write `red: sow L4.2 flax`")
     if seat not in (*COLOURS, CARDS, DIE):
         raise BadText(f"nobody here is called {seat!r} (there are: {', '.join(COLOURS)})")
     verb, shown = rest.split()[0], None
@@ -441,7 +441,7 @@ def parse_action(text: str, board: Board, seats: tuple[str, ...]) -> Action:
         rest, colon, after = rest.replace("water:", "").partition(":")
         shown = after.split() if colon else None
     if verb not in NOTATION.sorts:
-        raise BadText(f"{verb!r} is no action of this game")
+        raise BadText(f"{verb!r} is not an action of this game")
     try:
         return NOTATION.read(verb, seat, rest.split()[1:], Said(seat, board, seats, shown))
     except UsageError as e:

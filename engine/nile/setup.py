@@ -26,7 +26,7 @@ def check_seats(seats: Sequence[str]) -> tuple[str, ...]:
     """Raises BadText if these seats cannot play."""
     for s in seats:
         if s not in COLOURS:
-            raise BadText(f"{s!r} is no seat of this game (there are: {', '.join(COLOURS)})")
+            raise BadText(f"{s!r} is not a seat of this game (there are: {', '.join(COLOURS)})")
     if len(set(seats)) != len(seats) or not 2 <= len(seats) <= 5:
         raise BadText("two to five different seats play")
     return tuple(seats)
@@ -160,7 +160,7 @@ class _Lines:
         if reader is None and head in VARIANTS:
             rest, reader = [head, *rest], self._option
         if reader is None:
-            raise BadText(f"{head!r} is no set-up line of this game")
+            raise BadText(f"{head!r} is not a set-up line of this game")
         reader(rest)
 
     def _seat(self, name: str) -> int:
@@ -171,12 +171,12 @@ class _Lines:
     def _number(self, word: str, what: str, low: int, high: int) -> int:
         n = whole_number(word)
         if n is None or not low <= n <= high:
-            raise BadText(f"{word!r} is no {what} ({low} to {high})")
+            raise BadText(f"{word!r} is not a {what} ({low} to {high})")
         return n
 
     def _words(self, rest: list[str], n: int, form: str) -> list[str]:
         if len(rest) != n:
-            raise BadText(f"it is said as `{form}`")
+            raise BadText(f"write `{form}`")
         return rest
 
     def _layout(self, rest: list[str]) -> None:
@@ -190,7 +190,7 @@ class _Lines:
                 site = word
                 at[site] = []
             elif site is None:
-                raise BadText(f"{word!r} is no site of this plan")
+                raise BadText(f"{word!r} is not a site of this plan")
             elif word not in self.board.kinds:
                 raise BadText(f"{word!r} is neither a site nor a kind of piece of this plan")
             else:
@@ -232,14 +232,14 @@ class _Lines:
 
     def _option(self, rest: list[str]) -> None:
         if len(rest) not in (1, 2):
-            raise BadText("it is said as `option hippo on`")
+            raise BadText("write `option hippo on`")
         self.options[rest[0]] = rest[1] if len(rest) == 2 else "on"
         check_options(self.options)
 
     def _phase(self, rest: list[str]) -> None:
         (word,) = self._words(rest, 1, "phase tide")
         if word not in (*PHASES, *WRITTEN):
-            raise BadText(f"{word!r} is no phase (there are: {', '.join(PHASES)})")
+            raise BadText(f"{word!r} is not a phase (there are: {', '.join(PHASES)})")
         self.phase = word
 
     def _starter(self, rest: list[str]) -> None:
@@ -275,13 +275,15 @@ class _Lines:
     def _tide(self, rest: list[str]) -> None:
         (word,) = self._words(rest, 1, "tide ebb1")
         if word not in TIDES:
-            raise BadText(f"{word!r} is no tide (there are: {', '.join(TIDES)})")
+            raise BadText(f"{word!r} is not a tide (there are: {', '.join(TIDES)})")
         self.d.tide = word
 
     def _cover(self, rest: list[str]) -> None:
         (row,) = self._words(rest, 1, "cover L2")
         if row not in self.board.rows:
-            raise BadText(f"{row!r} is no row of fields (there are: {', '.join(self.board.rows)})")
+            raise BadText(
+                f"{row!r} is not a row of fields (there are: {', '.join(self.board.rows)})"
+            )
         for site in self.board.rows[row]:
             self.lay[site] = ("cover",)
 
@@ -314,13 +316,13 @@ class _Lines:
             else (rest[0], "seed", rest[1])
         )
         if site not in self.board.fields or side not in ("seed", "ripe"):
-            raise BadText("it is said as `plant L5.1 seed red:flax`")
+            raise BadText("write `plant L5.1 seed red:flax`")
         self._ground(site, [*self.lay.get(site, ()), self._owned(word, side)])
 
     def _desert(self, rest: list[str]) -> None:
         (site,) = self._words(rest, 1, "desert L3.3")
         if site not in self.board.fields:
-            raise BadText(f"{site!r} is no field of this plan")
+            raise BadText(f"{site!r} is not a field of this plan")
         self._ground(site, ["desert"])
 
     def _now(self, rest: list[str]) -> None:
@@ -357,7 +359,7 @@ class _Lines:
         elif name == "waiting":
             d.waiting.append(read_wait(rest, self.seats))
         else:
-            raise BadText(f"now {name} says nothing")
+            raise BadText(f"no such line: now {name}")
 
     def position(self) -> Position:
         d = self.d

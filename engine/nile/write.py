@@ -70,7 +70,7 @@ def read_wait(words: list[str], seats: tuple[str, ...]) -> Wait:
 def read_numbers(words: list[str], n: int) -> tuple[int, ...]:
     """Whole numbers from words, n of them. Raises ValueError."""
     if len(words) != n:
-        raise ValueError(f"{n} numbers are wanted")
+        raise ValueError(f"{n} numbers are needed")
     return tuple(map(int, words))
 
 

@@ -118,7 +118,7 @@ def _swap_words(words: list[str], board: Board) -> tuple[str, str, str]:
     if is_tile(up):
         a, _, b = up.partition("/")
         return known_site(place, board), a, b
-    raise UsageError(f"{faces[0]!r} is no domain ({', '.join(DOMAINS)})")
+    raise UsageError(f"{faces[0]!r} is not a domain ({', '.join(DOMAINS)})")
 
 
 def _built_sites(words: Sequence[str], board: Board) -> tuple[str, ...]:
@@ -297,7 +297,7 @@ def parse_action(text: str, board: Board) -> Action:
     if not colon or not words:
         raise BadText(f"{text!r}: an action reads SEAT: WHAT, such as black: trade C3+2")
     if seat not in SEATS and seat != BOX:
-        raise BadText(f"{seat!r} is no seat of this game ({', '.join(SEATS)})")
+        raise BadText(f"{seat!r} is not a seat of this game ({', '.join(SEATS)})")
     verb = words[0]
     if verb not in NOTATION.sorts:
         raise BadText(

@@ -37,7 +37,7 @@ class Board:
             if kind.startswith("tile:"):
                 pair = frozenset(kind[5:].split("/"))
                 if len(pair) != 2 or not pair <= set(DOMAINS):
-                    raise BadPlan(f"plan: {kind} is no tile of two domains")
+                    raise BadPlan(f"plan: {kind} is not a tile of two domains")
                 self.pairs[pair] = n or COPIES
         self.ziggurats: int = plan.counts.get("ziggurat", 0)
         self.stones: dict[str, int] = {

@@ -23,7 +23,7 @@ def begin_state(
     seats = list(seats)
     for s in seats:
         if s not in all_seats:
-            raise BadText(f"{s!r} is no seat of ur ({', '.join(all_seats)})")
+            raise BadText(f"{s!r} is not a seat of ur ({', '.join(all_seats)})")
     if len(set(seats)) != len(seats):
         raise BadText("a seat is named twice")
     if not 3 <= len(seats) <= 4:
@@ -147,13 +147,13 @@ def _known_tile(word: str) -> str:
     tile = word.removeprefix("tile:")
     # "/?": its back has never been seen
     if not is_tile(tile) and not (tile.endswith("/?") and tile[:-2] in DOMAINS):
-        raise BadText(f"{word!r} is no tile: it reads FACE/BACK, two of {', '.join(DOMAINS)}")
+        raise BadText(f"{word!r} is not a tile: it reads FACE/BACK, two of {', '.join(DOMAINS)}")
     return tile
 
 
 def _known_seat(state: UrState, word: str) -> int:
     if word not in state.seats:
-        raise BadText(f"{word!r} is no seat of this game ({', '.join(state.seats)})")
+        raise BadText(f"{word!r} is not a seat of this game ({', '.join(state.seats)})")
     return state.seats.index(word)
 
 
@@ -287,5 +287,5 @@ def from_json(data: Mapping[str, Any], board: Board) -> UrState:
 
 def _stated_tile(text: str) -> str:
     if not is_tile(text) and not text.endswith("/?"):
-        raise BadText(f"{text!r} is no tile")
+        raise BadText(f"{text!r} is not a tile")
     return text

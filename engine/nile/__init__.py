@@ -11,10 +11,10 @@ from engine.game import BadText, Game, Option, Seat, Statement
 from engine.nile import tracing
 from engine.nile.actions import PICTURES
 from engine.nile.board import COLOURS, board_of
-from engine.nile.names import SEATS, SHADES, kind_name
 from engine.nile.position import Position
 from engine.nile.setup import beginning_position, check_seats, position_after
 from engine.nile.state import NileState
+from engine.nile.words import SEATS, SHADES, kind_name
 from engine.plan import Plan
 from engine.text import Text
 from engine.tracing import Form, PlanFault

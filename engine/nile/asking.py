@@ -5,9 +5,9 @@ from __future__ import annotations
 from engine.game import Choice, Decision
 from engine.nile.actions import PICTURES, event_words
 from engine.nile.board import Board, fruit_marker
-from engine.nile.names import face_name, seat_name
 from engine.nile.position import Position, Wait
 from engine.nile.scoring import row_kinds
+from engine.nile.words import face_name, seat_name
 from engine.text import Text, say
 
 

@@ -9,8 +9,8 @@ from engine.game import Violation
 from engine.nile import actions as act
 from engine.nile.board import FRUITS, Board, card_on, fruit_markers, waves_on
 from engine.nile.fit import joint_faults
-from engine.nile.names import seat_name
 from engine.nile.position import Position, Wait
+from engine.nile.words import seat_name
 from engine.text import Text, say
 
 STAGE_RULE = {"bid": "N60", "boat": "N9", "water": "N10", "plant": "N11"}

@@ -11,7 +11,7 @@ from engine.game import Action
 from engine.nile import actions as act
 from engine.nile.board import Board
 from engine.nile.fit import desert_sites_left
-from engine.nile.moves import FACES
+from engine.nile.legal import FACES
 from engine.nile.position import Position
 
 

@@ -20,8 +20,8 @@ from engine.nile.blame import (
 )
 from engine.nile.board import FRUITS, Board, card_on, fruit_marker, fruit_markers, waves_on
 from engine.nile.fit import fits_anywhere, none_may_fit
-from engine.nile.names import FRUIT, TIDE, fruit_name, seat_name
 from engine.nile.position import SETUP, Position
+from engine.nile.words import FRUIT, TIDE, fruit_name, seat_name
 
 
 def action_faults(p: Position, board: Board, a: Action) -> Faults:

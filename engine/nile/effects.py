@@ -12,8 +12,8 @@ from engine.game import Action, Step
 from engine.nile import actions as act
 from engine.nile import flow
 from engine.nile.board import Board, fruit_marker, fruit_markers
-from engine.nile.names import FRUIT, event_name, fruit_name, kind_name, seat_name
 from engine.nile.position import SETUP, UNKNOWN, Draft, Position, Wait
+from engine.nile.words import FRUIT, event_name, fruit_name, kind_name, seat_name
 from engine.text import Text, say
 
 

@@ -19,8 +19,8 @@ from engine.nile.blame import (
 )
 from engine.nile.board import Board, card_on, fruit_markers
 from engine.nile.fit import covers_left, desert_sites_left
-from engine.nile.names import FRUIT, seat_name
 from engine.nile.position import SETUP, Position
+from engine.nile.words import FRUIT, seat_name
 
 
 def bid_faults(p: Position, board: Board, a: act.Fist) -> Faults:

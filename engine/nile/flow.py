@@ -4,9 +4,9 @@ card does (N46 to N59)."""
 from __future__ import annotations
 
 from engine.nile.board import Board, card_on, counted_markers, waves_on
-from engine.nile.names import TIDE, kind_name, seat_name
 from engine.nile.position import Draft, Position, Wait, next_tide
 from engine.nile.scoring import score_round
+from engine.nile.words import TIDE, kind_name, seat_name
 from engine.text import Text, say
 
 POINTS = 3

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from engine.game import Outcome
 from engine.layout import Contents
 from engine.nile.board import COLOURS, FRUITS, Board, counted_markers, fruit_marker
-from engine.nile.names import seat_name
 from engine.nile.position import Draft, Position
+from engine.nile.words import seat_name
 from engine.text import Text, say
 
 SHARES = {0: (), 1: (6,), 2: (4, 2), 3: (3, 2, 1)}

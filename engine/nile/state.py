@@ -21,8 +21,8 @@ from engine.nile.effects import effect_of, skip_owed
 from engine.nile.expect import check_expectation
 from engine.nile.explain import explain_difference
 from engine.nile.fit import none_may_fit
+from engine.nile.legal import legal_actions
 from engine.nile.moment import Moment
-from engine.nile.moves import legal_moves
 from engine.nile.position import SETUP, Draft, Position
 from engine.nile.setup import JOKERS, open_bidding
 from engine.nile.view import page_view
@@ -115,7 +115,7 @@ class NileState(Moment):
 
     @cached_property
     def _legal(self) -> list[Action]:
-        out = legal_moves(self.p, self.board)
+        out = legal_actions(self.p, self.board)
         if not self.readings:
             return out
         return list(dict.fromkeys([*out, *(a for r in self.readings for a in r.legal_actions())]))

@@ -11,9 +11,9 @@ from engine.nile.board import FRUITS, TIDES, Board, counted_markers, fruit_marke
 from engine.nile.effects import free_place
 from engine.nile.fit import open_fields
 from engine.nile.flow import desert_field
-from engine.nile.names import FRUIT, PHASES, SHADES, TIDE, seat_name
 from engine.nile.position import SETUP, Position
 from engine.nile.scoring import boat_colours, full_rows, out_count, row_gains, row_kinds
+from engine.nile.words import FRUIT, PHASES, SHADES, TIDE, seat_name
 from engine.text import Text, say
 
 ROUND = (

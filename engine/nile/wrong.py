@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from engine.game import Proposal, Violation
 from engine.nile.board import Board, fruit_marker
 from engine.nile.clues import Clues
-from engine.nile.names import TIDE, kind_name, seat_name
 from engine.nile.position import SETUP, Position
+from engine.nile.words import TIDE, kind_name, seat_name
 from engine.text import Text, say
 
 COST = 1.0  # less likely than an action that breaks a rule

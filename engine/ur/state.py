@@ -9,7 +9,7 @@ from typing import Any, Self
 from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Proposal, Violation
 from engine.layout import Contents, same_contents
 from engine.text import say
-from engine.ur import actions, checks, effects, explain, legal, store, view
+from engine.ur import actions, checks, effects, explain, forms, legal, view
 from engine.ur.board import both_domains
 from engine.ur.position import OVER, SWAP, TURN, Position
 from engine.ur.words import colour_name, domain_name, seat_name
@@ -108,10 +108,10 @@ class UrState(Position):
         return same, found
 
     def to_json(self) -> dict[str, Any]:
-        return store.to_json(self)
+        return forms.to_json(self)
 
     def to_text(self) -> str:
-        return store.to_text(self)
+        return forms.to_text(self)
 
     def __repr__(self) -> str:
         left = ", ".join(str(domain_name(d)) for d in self.used) or "nothing"

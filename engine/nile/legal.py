@@ -25,7 +25,7 @@ FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
 SAID = *FACES, ("", True)
 
 
-def legal_moves(p: Position, board: Board) -> list[Action]:
+def legal_actions(p: Position, board: Board) -> list[Action]:
     """Every legal action."""
     if p.phase == "over":
         return []
@@ -49,13 +49,13 @@ def legal_moves(p: Position, board: Board) -> list[Action]:
         answers = _WAITING.get(p.wait.kind)  # none to a strip or a desert card: those are `fresh`
         return out + (list(answers(p, board, p.wait)) if answers else [])
     if p.phase == "tide":
-        return out + list(_flood_moves(p, board) if p.mode == "flood" else _ebb_moves(p))
+        return out + list(_flood_actions(p, board) if p.mode == "flood" else _ebb_actions(p))
     if p.phase in ("actions", "extra"):
-        return out + list(_action_moves(p, board, seat))
+        return out + list(_turn_actions(p, board, seat))
     return out + list(_first_round(p, board, seat))
 
 
-def _event_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _event_actions(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     starter = p.seats[p.starter]
     for picture, arrow in FACES if p.open or w.number else SAID:
         yield act.Event(act.CARDS if p.open else starter, picture, arrow)
@@ -63,7 +63,7 @@ def _event_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
             yield from (act.Ebb(starter, s, picture, arrow) for s in (w.site, p.unsaid) if s)
 
 
-def _spoil_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _spoil_actions(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for row in board.open_rows(w.number):
         kinds = [p.lay.get(s, ()) for s in board.market[row]]
         can = [
@@ -75,36 +75,36 @@ def _spoil_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
             yield act.Spoil(p.seats[p.starter], row, places)
 
 
-def _fist_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _fist_actions(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for i, seat in enumerate(p.seats):
         if p.fists[i] == -1:
             yield from (act.Fist(seat, n) for n in range(p.in_stock(i) - p.bids[i] + 1))
 
 
-def _boat_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _boat_actions(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for due in p.waiting:
         if due.kind == "boat":
             yield from _boat_loads(p, due.seat, due.number)
 
 
-def _die_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _die_actions(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     who_rolls = (act.DIE,) if p.open else (act.DIE, *p.seats)
     for who in (p.seats[i] for i, n in enumerate(p.fists) if n == -1):
         yield from (act.Start(s, who) for s in who_rolls)
 
 
-def _top_moves(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+def _top_actions(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     faces = sorted({act.card_face(pair) for pair in board.waves})
     yield from (act.Top(act.CARDS, p.seats[w.seat], f) for f in faces)
 
 
 _WAITING: dict[str, Callable[[Position, Board, Wait], Iterator[Action]]] = {
-    "event": _event_moves,
-    "spoil": _spoil_moves,
-    "fist": _fist_moves,
-    "boat": _boat_moves,
-    "die": _die_moves,
-    "top": _top_moves,
+    "event": _event_actions,
+    "spoil": _spoil_actions,
+    "fist": _fist_actions,
+    "boat": _boat_actions,
+    "die": _die_actions,
+    "top": _top_actions,
 }
 
 
@@ -123,7 +123,7 @@ def _wave_pairs(p: Position, board: Board, seat: int) -> list[str]:
     return sorted(pair for pair in board.waves if "?" in tops or act.card_face(pair) in tops)
 
 
-def _flood_moves(p: Position, board: Board) -> Iterator[Action]:
+def _flood_actions(p: Position, board: Board) -> Iterator[Action]:
     seat = p.seats[p.starter]
     pairs = _wave_pairs(p, board, p.starter)
     for site in open_fields(p, board):
@@ -137,7 +137,7 @@ def _flood_moves(p: Position, board: Board) -> Iterator[Action]:
         yield act.Pass(seat)
 
 
-def _ebb_moves(p: Position) -> Iterator[Action]:
+def _ebb_actions(p: Position) -> Iterator[Action]:
     seat = p.seats[p.starter]
     for site, contents in p.lay.items():
         if waves_on(contents):
@@ -146,7 +146,7 @@ def _ebb_moves(p: Position) -> Iterator[Action]:
                 yield from (act.Ebb(seat, site, *face) for face in SAID)
 
 
-def _action_moves(p: Position, board: Board, seat: str) -> Iterator[Action]:
+def _turn_actions(p: Position, board: Board, seat: str) -> Iterator[Action]:
     yield act.Pass(seat)
     if p.points:
         yield from _on_fields(p, board, seat)
@@ -202,7 +202,7 @@ def _first_round(p: Position, board: Board, seat: str) -> Iterable[Action]:
         return _boat_loads(p, p.turn, 2)
     if p.phase == "water":
         return _first_water(p, board, seat)
-    return _plant_moves(p, board, seat)
+    return _plant_actions(p, board, seat)
 
 
 def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
@@ -216,7 +216,7 @@ def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
         yield act.Pass(seat)
 
 
-def _plant_moves(p: Position, board: Board, seat: str) -> Iterator[Action]:
+def _plant_actions(p: Position, board: Board, seat: str) -> Iterator[Action]:
     if p.in_stock(p.turn) <= 0:
         yield act.Pass(seat)
     for site in board.fields:

@@ -35,7 +35,7 @@ GAP = 3.0  # mm between pieces, for scissors
 CORNERS = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 GREY = "#8c8c8c"
 
-Words = Callable[[Text], str]
+Translator = Callable[[Text], str]
 
 __all__ = ["MM", "board_sheets", "cut_outs", "print_document"]
 
@@ -47,7 +47,7 @@ def print_document(
     address: str = "",
     parts: Sequence[str] = ("cards", "board", "pieces"),
     paper: tuple[float, float] = A4,
-    words: Words = str,
+    words: Translator = str,
 ) -> Pdf:
     """The whole PDF.
 
@@ -65,7 +65,7 @@ def print_document(
 
 
 def _card_sheet(
-    pdf: Pdf, plan: Plan, title: Text, address: str, paper: tuple[float, float], words: Words
+    pdf: Pdf, plan: Plan, title: Text, address: str, paper: tuple[float, float], words: Translator
 ) -> None:
     page = pdf.page(*paper)
     w, h = plan.size
@@ -239,7 +239,7 @@ def board_sheets(
 
 
 def _add_board(
-    pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Words
+    pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Translator
 ) -> None:
     prims = art.board(plan)
     if not prims:
@@ -320,7 +320,7 @@ def _piece_size(plan: Plan, art: Art, kind: str) -> Any:
 
 
 def _add_pieces(
-    pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Words
+    pdf: Pdf, plan: Plan, art: Art, title: Text, paper: tuple[float, float], words: Translator
 ) -> None:
     shelf = _Shelves(pdf, words(say("{title}: pieces", title=title)), paper)
     # Pieces of one size are grouped together, whatever they are, which saves paper.

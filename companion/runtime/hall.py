@@ -27,7 +27,7 @@ Number = (
     Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
     | Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 )
-Score = Number | Annotated[dict[Word, Number], msgspec.Meta(max_length=16)]
+ReportedScore = Number | Annotated[dict[Word, Number], msgspec.Meta(max_length=16)]
 
 
 class SeatReport(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class TableReport(msgspec.Struct, frozen=True):
     page: Annotated[str, msgspec.Meta(max_length=200)] = ""
     seats: Annotated[list[SeatReport], msgspec.Meta(max_length=12)] = []
     turn: Word | None = None
-    scores: Annotated[dict[Word, Score], msgspec.Meta(max_length=12)] = {}
+    scores: Annotated[dict[Word, ReportedScore], msgspec.Meta(max_length=12)] = {}
     points: Annotated[dict[Word, Number], msgspec.Meta(max_length=12)] = {}
     moves: Annotated[int, msgspec.Meta(ge=0, le=10**6)] = 0
     verdict: Word = ""

@@ -16,7 +16,7 @@ export interface Bargain {
   goods: Good[];
 }
 
-/** by: what the board is found by; message: what the camera says of itself. */
+/** by: how the board was found; message: what the camera reports about itself. */
 export interface CameraView {
   state: "ok" | "lost" | "covered" | "dark" | "frozen" | "no board";
   by: string | null;
@@ -25,7 +25,7 @@ export interface CameraView {
   message?: string;
 }
 
-/** One answer to a decision, and the action that it is. */
+/** One answer to a decision, and the action it stands for. */
 export interface ChoiceView {
   text: Packed;
   action: string;
@@ -40,7 +40,7 @@ export interface DataTable {
   secret?: boolean;
 }
 
-/** What a seat has to say that no camera can see. */
+/** What a seat has to say because no camera can see it. */
 export interface DecisionView {
   seat: string;
   text: Packed;
@@ -49,14 +49,14 @@ export interface DecisionView {
   ask: boolean;
 }
 
-/** A place that is not laid out as it was. */
+/** A site that is not laid out as it was. */
 export interface DifferenceView {
   site: string;
   should: string[];
   seen: string[];
 }
 
-/** What is known of a seat; value: null where it is hidden from who looks. */
+/** What is known about a seat; value: null if it is hidden from the viewer. */
 export interface Fact {
   label: Packed;
   value: Words;
@@ -117,13 +117,13 @@ export interface Packed {
   a?: { [key: string]: any };
 }
 
-/** since: seconds since 1970, null: the game has not begun; differs: null till the camera has seen the board. */
+/** since: seconds since 1970, null: the game has not begun. differs: null until the camera has seen the board. */
 export interface PauseView {
   since: number | null;
   differs: DifferenceView[] | null;
 }
 
-/** seat: who is to answer, null: anybody seated. */
+/** seat: who should answer, null: anybody seated. */
 export interface QuestionView {
   id: string;
   seat: string | null;
@@ -132,7 +132,7 @@ export interface QuestionView {
   answers: AnswerView[];
 }
 
-/** All that is known of a seat. */
+/** Everything known about a seat. */
 export interface SeatFacts {
   id: string;
   facts: Fact[];
@@ -198,7 +198,7 @@ export interface TableView {
   taken: string[];
 }
 
-/** What people still have to do; seat: whom it concerns, null: the table. */
+/** What people still have to do; seat: who has to do it, null: anyone at the table. */
 export interface TodoView {
   text: Packed;
   sites: string[];
@@ -224,7 +224,7 @@ export interface UndoneView {
   text: string;
 }
 
-/** What was concluded last. sites: what lies wrong or has changed; wrong: what hands left. */
+/** What was concluded last. sites: those that are wrong or have changed; wrong: what hands left there. */
 export interface VerdictView {
   verdict: "same" | "moved" | "unfinished" | "illegal" | "unclear" | "busy";
   actions: string[];

@@ -102,7 +102,7 @@ def test_photos_taken_before_the_power_went_are_still_there(setup, tmp_path, pla
     again.choose("ur", SEATS, {})
     assert again.said()["begun"] == [{"folder": "kitchen-ur", "name": "Kitchen Ur", "photos": 3}]
     for wrong in ("by-hand", "../kitchen-ur", "kitchen"):
-        with pytest.raises(NotSo, match="begun"):
+        with pytest.raises(NotSo, match="unfinished"):
             again.go_on(wrong)
     again.go_on("kitchen-ur")
     assert again.session.next == 3 and not again.session.markers and again.said()["begun"] == []
@@ -593,7 +593,7 @@ def test_the_lens_finds_its_focus_before_the_first_photo_and_the_copy_keeps_it(t
 
 
 def test_focus_again_shows_before_and_after(tmp_path, director, setup):
-    with pytest.raises(NotSo, match="cannot be moved"):
+    with pytest.raises(NotSo, match="cannot be focused"):
         setup.focus_again()
     lens = Motor()
 

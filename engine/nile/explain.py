@@ -4,6 +4,7 @@ the reconciler tries."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 import msgspec
 
@@ -82,7 +83,7 @@ class Guesser:
         yield from self._harvests()
         yield from self._boat()
         for site in self.clues.fresher:
-            yield from self._by_turn(lambda seat, site=site: act.Freshen(seat, site), site)
+            yield from self._by_turn(partial(act.Freshen, site=site), site)
         if self.clues.diff.get("desert-stock", ((), "?"))[1] == () and self.p.deserts == 1:
             # the last card of the stock is the only one whose absence shows
             yield from self._by_turn(act.Joker)
@@ -394,9 +395,8 @@ class Guesser:
             guesses = list(self._first_that_may(own, "boat"))
             yield from guesses
             if "buy-others" in self.p.options or any(g.changes for g in guesses):
-                yield from self._by_turn(
-                    lambda seat, c=colour, f=fruit: act.Buy(seat, c, f), "boat", cost=UNSAID
-                )
+                buy = partial(act.Buy, colour=colour, fruit=fruit)
+                yield from self._by_turn(buy, "boat", cost=UNSAID)
 
     def _first_round(self) -> Iterator[Proposal]:
         c, now = self.clues, self.later[0]

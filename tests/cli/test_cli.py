@@ -328,5 +328,5 @@ def test_samplers_to_lay_are_written_with_their_pictures_and_lie_all_over_the_bo
         and "&lt;" in page
         and "<<" not in page
     )
-    fails(nilometer("samplers", tmp_path), "sampler-1.json", "written over")
+    fails(nilometer("samplers", tmp_path), "sampler-1.json", "overwritten")
     fails(nilometer("samplers", tmp_path / "nowhere"), "plan.toml")

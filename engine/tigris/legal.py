@@ -106,7 +106,7 @@ def _turn_actions(s: Position) -> list[Action]:
             out += _chooser_for(standing & ~_joining_squares(without_it)[0], board)(moves)
     if s.catastrophes[seat]:
         tiles = p.tiles[0] | p.tiles[1] | p.tiles[2] | p.tiles[3]
-        out += _chooser_for((free | tiles) & ~p.treasures, board)(every.catastrophes)
+        out += compress(every.catastrophes, _cell_selectors((free | tiles) & ~p.treasures, board))
     out += _swap_actions(every.seat, s.known[seat], s.unknown[seat])
     return out
 

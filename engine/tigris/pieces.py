@@ -164,8 +164,11 @@ class Pieces:
         if not members:
             return kingdoms
         members.sort()
-        region = self.board.flood(region, occupied)
-        out.append(Kingdom(region, tuple(members), self.board.around(region)))
+        near = self.board.around(region)
+        if near & occupied & ~region:  # tiles that belonged to no kingdom
+            region = self.board.flood(region, occupied)
+            near = self.board.around(region)
+        out.append(Kingdom(region, tuple(members), near))
         out.sort(key=_first_leader)
         return out
 
@@ -222,17 +225,22 @@ class Pieces:
         return found
 
     def _left_by(self, leader: int) -> list[Kingdom]:
-        cell, out = self.leaders[leader], self.kingdoms().copy()
-        number = next(i for i, kingdom in enumerate(out) if leader in kingdom.leaders)
-        mask, leaders, _ = out.pop(number)
-        if len(leaders) > 1:
-            others, rest = [n for n in leaders if n != leader], mask ^ 1 << cell
-            if self.board.hangs_together(rest, cell):
-                out.append(Kingdom(rest, tuple(others), self.board.around(rest)))
+        others = []
+        for kingdom in self.kingdoms():
+            if leader in kingdom.leaders:
+                former = kingdom
             else:
-                out += self._kingdoms_of(others, rest)
-            out.sort(key=_first_leader)
-        return out
+                others.append(kingdom)
+        if len(former.leaders) == 1:
+            return others
+        cell, remaining = self.leaders[leader], [n for n in former.leaders if n != leader]
+        rest = former.mask ^ 1 << cell
+        if self.board.hangs_together(rest, cell):
+            others.append(Kingdom(rest, tuple(remaining), self.board.around(rest)))
+        else:
+            others += self._kingdoms_of(remaining, rest)
+        others.sort(key=_first_leader)
+        return others
 
     def kingdom_at(self, cell: int) -> Kingdom | None:
         """The kingdom that a cell belongs to; None if it belongs to none."""

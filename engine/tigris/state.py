@@ -17,7 +17,7 @@ from engine.game import (
     Violation,
 )
 from engine.tigris import actions as act
-from engine.tigris import chance, checks, effects, explain, forms, legal, scoring, view
+from engine.tigris import chance, checks, effects, explain, forms, legal, scoring, sense, view
 from engine.tigris.position import Position
 from engine.tigris.words import COLOURS
 
@@ -27,6 +27,10 @@ class TigrisState(Position):
 
     def legal_actions(self) -> list[Action]:
         return legal.legal_actions(self)
+
+    def promising(self) -> list[Action]:
+        """Leaders beside temples, tiles where they score, fights that win more than they lose."""
+        return sense.promising_actions(self)
 
     def check(self, action: Action) -> list[Violation]:
         return checks.check_action(self, action)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Proposal, Violation
 from engine.layout import Contents, same_contents
 from engine.text import say
-from engine.ur import actions, checks, effects, explain, forms, legal, view
+from engine.ur import actions, checks, effects, explain, forms, legal, sense, view
 from engine.ur.board import both_domains
 from engine.ur.position import OVER, SWAP, TURN, Position
 from engine.ur.words import colour_name, domain_name, seat_name
@@ -24,6 +24,10 @@ class UrState(Position):
     @cached_property
     def _legal(self) -> list[Action]:
         return legal.legal_actions(self)
+
+    def promising(self) -> list[Action]:
+        """What brings points and stones now, else the swap that promises most."""
+        return sense.promising_actions(self)
 
     def check(self, action: Action) -> list[Violation]:
         return checks.check_action(self, action)

@@ -1,6 +1,8 @@
 """Made-up players play every game by its rules, with a table that is told what no camera sees and
 without one."""
 
+import random
+
 import pytest
 
 import engine
@@ -31,3 +33,43 @@ def test_what_was_said_and_done_leads_to_what_lies_there(name):
 
     doing = Players(5).next(states[0], say)
     assert len(states) == 1 + len(doing.said)
+
+
+def whole_game(name, seats, seed, sensible=None, most=1200):
+    """(the last state, the kinds of action that were done); sensible: who plays with sense (all by
+    default), the others do anything that is legal"""
+    game = engine.game(name)
+    state, players, rng = game.setup(seats), Players(seed), random.Random(seed)
+    done = set()
+    for _ in range(most):
+        if state.outcome() is not None:
+            break
+        with_sense = sensible is None or state.actors[0] in sensible
+        action = players.choose(state) if with_sense else rng.choice(state.legal_actions())
+        done.add(type(action).__name__)
+        state = state.apply(action)
+    return state, done
+
+
+@pytest.mark.parametrize(
+    "name, seats, kinds, weakest",
+    [
+        ("tigris", "archer bull", "Tile Leader Commit Build", 3),
+        ("tigris", "archer bull pot lion", "Tile Leader Commit Build", 3),
+        ("ur", "black white green", "Swap War Extra Ziggurat", 20),
+        ("ur", "black white green blue", "Swap War Extra Ziggurat", 20),
+    ],
+)
+def test_games_of_players_of_sense_end_with_points(name, seats, kinds, weakest):
+    state, done = whole_game(name, seats.split(), seed=2)
+    assert state.outcome() is not None and set(kinds.split()) <= done
+    assert max(state.standing().values()) >= weakest, "in Tigris of the weakest colour"
+
+
+@pytest.mark.parametrize(
+    "name, seats", [("tigris", ("archer", "bull", "pot")), ("ur", ("black", "white", "green"))]
+)
+def test_one_of_sense_beats_those_of_none(name, seats):
+    state, _ = whole_game(name, seats, seed=1, sensible={seats[1]}, most=350)
+    mine = state.standing().pop(seats[1])
+    assert mine > 2 * max(n for seat, n in state.standing().items() if seat != seats[1])

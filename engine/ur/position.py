@@ -57,8 +57,9 @@ class Position(State):
     def changed(self, **values: Any) -> Self:
         """A copy with these values and an empty cache."""
         new = object.__new__(type(self))
+        own = self.__dict__.copy()  # another thread may remember something meanwhile
         new.__dict__.update(
-            {k: v for k, v in self.__dict__.items() if not k.startswith("_") and k not in _CACHED}
+            {k: v for k, v in own.items() if not k.startswith("_") and k not in _CACHED}
         )
         new.__dict__.update(values)
         return new

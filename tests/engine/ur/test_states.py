@@ -322,3 +322,16 @@ def test_expectations_of_its_own(ur):
         "5",
     )
     assert state.expect(["score", "black", "3"]) is None and state.expect(["bag", "3"]) is None
+
+
+def test_another_thread_may_ask_while_the_next_state_is_made(ur, monkeypatch):
+    """The page's threads and the table's work on one state; what one remembers disturbs no other."""
+    state = ur.position()
+
+    class Remembering(frozenset):
+        def __contains__(self, name):
+            state.__dict__[f"_{name}"] = None
+            return super().__contains__(name)
+
+    monkeypatch.setattr("engine.ur.position._CACHED", Remembering())
+    assert state.changed(built=1).built == 1

@@ -74,7 +74,7 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
         if slaves[i]:
             out.append(
                 say(
-                    "{pieces} on {cell} are slaves: they flee with soldiers only",
+                    "slaves on {cell}: {pieces}; they flee with soldiers only",
                     pieces=pieces_words([(f"people:{colour}", slaves[i])]),
                     cell=name,
                 )

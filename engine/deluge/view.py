@@ -18,7 +18,6 @@ from engine.deluge.words import (
     SHIPS,
     SOLDIERS,
     good_name,
-    kind_name,
     listed_parts,
     seat_name,
 )
@@ -63,7 +62,12 @@ def page_view(state: Position) -> dict[str, Any]:
         ],
         "seats": [{"id": seat, "facts": _seat_facts(state, seat)} for seat in state.seats],
         "coming": coming_events(state),
-        "tables": [_rulers_table(state), *_births_table(state), _bonuses_table(state)],
+        "tables": [
+            *_idle_table(state),
+            _rulers_table(state),
+            *_births_table(state),
+            _bonuses_table(state),
+        ],
         "highlight": _highlighted_sites(state),
         "notes": _page_notes(state),
         "bargain": {
@@ -192,20 +196,15 @@ def _highlighted_sites(state: Position) -> dict[str, Text]:
 def _page_notes(state: Position) -> list[Text]:
     if state.phase == FLIGHT:
         return who_may_flee(state)
-    if state.phase != HARVEST:
-        return []
-    out = []
-    for c in state.world.lands:
+    return [say("whoever does not work becomes a fanatic (D28)")] if _idle_table(state) else []
+
+
+def _idle_table(state: Position) -> list[dict[str, Any]]:
+    """A table of who still has no work, while there is some to be given."""
+    rows: list[list[Any]] = []
+    for c in state.world.lands if state.phase == HARVEST else ():
         pawns, forests, mineral = state.work(c) if state.is_land(c) else (0, 0, 0)
         if pawns > 0 and state.ruler(c) is not None and not state.cell(c).taken:
-            left = min(pawns, forests + max(mineral, 0))
-            out.append(
-                say(
-                    "{cell}: {n} still without work, work for {left}; otherwise {piece}",
-                    cell=c,
-                    n=pawns,
-                    left=left,
-                    piece=kind_name("fanatic"),
-                )
-            )
-    return out
+            rows.append([c, pawns, min(pawns, forests + max(mineral, 0))])
+    columns = [say("cell"), say("pawns"), say("work for")]
+    return [{"title": say("still without work"), "columns": columns, "rows": rows}] if rows else []

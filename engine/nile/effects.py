@@ -174,7 +174,7 @@ def _do_buy(d: Draft, a: act.Buy) -> None:
         d.give_stock(owner, a.fruit)
     else:
         d.owed[owner] -= 1
-    d.step(say("take a {what} out of the boat", what=fruit_name(a.colour, a.fruit)), by_hand=True)
+    d.step(say("take one {what} out of the boat", what=fruit_name(a.colour, a.fruit)), by_hand=True)
 
 
 def _do_joker(d: Draft, a: act.Joker) -> None:

@@ -128,7 +128,12 @@ def _do_swap(s: Position, a: act.Swap) -> None:
         known = [0, 0, 0, 0]
         s.lost += a.number
     conflict.set_hand(s, seat, tuple(known), unknown)
-    s.tell("{seat} swaps {number} tiles", by_hand=True, seat=a.seat, number=a.number)
+    s.tell(
+        "{seat} swaps one tile" if a.number == 1 else "{seat} swaps {number} tiles",
+        by_hand=True,
+        seat=a.seat,
+        number=a.number,
+    )
     if refill_hands(s, seat, a.number):
         end_action(s)
 

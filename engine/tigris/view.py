@@ -206,11 +206,11 @@ def _coming_events(s: Position) -> list[Text]:
 
 
 def _monuments_table(s: Position) -> dict[str, Any]:
-    rows = []
-    for name, cell in zip(s.board.monuments, s.pieces.monuments):
-        rows.append(
-            [kind_name("monument:" + name), s.board.ids[cell] if cell >= 0 else say("free")]
-        )
+    rows = [
+        [kind_name("monument:" + name), s.board.ids[cell]]
+        for name, cell in zip(s.board.monuments, s.pieces.monuments)
+        if cell >= 0
+    ]
     return {"title": say("monuments"), "columns": [say("monument"), say("stands on")], "rows": rows}
 
 

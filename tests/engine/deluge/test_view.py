@@ -43,7 +43,7 @@ def test_the_next_rise_who_stands_there_and_where_they_could_flee():
     assert out[0].startswith("at 5 the water takes ") and "mu" in out[0]
     assert "2 yellow pawns on mu could flee to nowhere" in out
     assert "a yellow soldier on mu could flee to australia-1" in out
-    assert "a blue pawn on mu are slaves: they flee with soldiers only" in out
+    assert "slaves on mu: a blue pawn; they flee with soldiers only" in out
     assert "a fanatic on mu will drown" in out
     s = position(ISLAND + "layout count4 counter\n")
     assert "2 yellow pawns on mu could flee to australia-1" in told(s)
@@ -95,3 +95,13 @@ def test_goods_in_sentences_can_be_translated():
     assert (
         goods.translated(lambda t: {"wood": "hout", "gold": "goud"}.get(t, t)) == "1 hout, 1 goud"
     )
+
+
+def test_who_has_no_work_yet_is_one_table():
+    """D28: cell, pawns and work in a line each, and what becomes of the others said once"""
+    fed = "layout eurasia-5 people:yellow people:yellow people:yellow people:yellow mine\n"
+    s = position(fed + "phase harvest\n")
+    assert table(s, "still without work")[0] == ["eurasia-5", "4", "4"]
+    notes = [str(note) for note in s.view()["notes"]]
+    assert notes == ["whoever does not work becomes a fanatic (D28)"]
+    assert table(position(fed), "still without work") == []

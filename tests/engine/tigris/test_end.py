@@ -301,3 +301,10 @@ def test_t65_winner(bull, lion, winners):
     shared."""
     state = do(position(f"layout clear\nscore bull {bull}\nscore lion {lion}"), "bull: pass")
     assert state.outcome().winners == winners
+
+
+def test_only_monuments_that_stand_are_told():
+    bare = position("layout C4 temple")
+    built = position("layout C4 monument:black-red")
+    rows = [state.view()["tables"][0]["rows"] for state in (bare, built)]
+    assert rows[0] == [] and [where for _, where in rows[1]] == ["C4"]

@@ -12,6 +12,7 @@ from werkzeug.local import LocalProxy
 from companion.printing.board_drawing import Drawing
 from companion.setup.setup import Setup
 from companion.table.games import Shelf
+from companion.table.journal import Journal
 from companion.table.table import Table
 from companion_web.access import Access, Viewer
 from companion_web.choices import Choices
@@ -58,6 +59,7 @@ class Web(Served):
         self.desk: Desk | None = None  # the copy's plan being drawn (blueprints/copy.py)
         self.desk_photo: tuple[Path, int] | None = None  # on which photo, and when it was written
         self.shelf = Shelf(folder)
+        self._shelve(table)
         self.access.keep_only(self.seats, self.began)
 
     def start(self) -> None:
@@ -135,9 +137,16 @@ class Web(Served):
         """Another game at the same table: phones stay, seats that it lacks are freed."""
         self._table = self.feed.table = table
         self._setup, self.offers = None, Offers()
+        self._shelve(table)
         self.feed.refresh()
         self.access.keep_only(self.seats, self.began)
         self.feed.touch()
+
+    def _shelve(self, table: Table | None) -> None:
+        """A game that no file keeps is among the table's games too, as long as it is there."""
+        journal = table.journal if table is not None else None
+        in_memory = isinstance(journal, Journal) and journal.in_memory
+        self.shelf.in_memory = journal if in_memory else None
 
     def _extras(self) -> dict[str, Any]:
         wires = self.switches

@@ -20,12 +20,19 @@ class Shelf:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
+        # the game that is played now, where it is kept in memory only: `games` has it too
+        self.in_memory: Journal | None = None
         self._known: dict[tuple[str, int, int], dict[str, Any] | None] = {}
 
     def games(self) -> list[dict[str, Any]]:
         """The finished games, newest first: {"file", "began", "ended", "game", "title", "seats":
         [{"id", "name"}], "names", "scores", "points": {seat: what decides}, "winners", "moves"}.
-        Damaged files and files that are not journals are left out."""
+        Damaged files and files that are not journals are left out; a game in memory only has the
+        "file" ""."""
+        own = None if self.in_memory is None else _game_of_journal(self.in_memory, "")
+        return [*([own] if own else []), *self._kept()]
+
+    def _kept(self) -> list[dict[str, Any]]:
         if self.folder is None:
             return []
         found = []
@@ -82,18 +89,25 @@ class Shelf:
 def _finished_game(path: Path) -> dict[str, Any] | None:
     try:
         journal = Journal(path, readonly=True)
-        try:
-            head = journal.meta("result", "old")
-            span = journal.span()
-            if head == "old":
-                lines = fold_events(journal.events(), check=False, name=str(path))
-                head = (
-                    result_json(lines[-1].state, sum(bool(line.action) for line in lines), {})
-                    if lines
-                    else ""
-                )
-        finally:
-            journal.close()
+    except BadJournal:
+        return None
+    try:
+        return _game_of_journal(journal, path.name)
+    finally:
+        journal.close()
+
+
+def _game_of_journal(journal: Journal, file: str) -> dict[str, Any] | None:
+    try:
+        head = journal.meta("result", "old")
+        span = journal.span()
+        if head == "old":
+            lines = fold_events(journal.events(), check=False, name=journal.path)
+            head = (
+                result_json(lines[-1].state, sum(bool(line.action) for line in lines), {})
+                if lines
+                else ""
+            )
         if not head or span is None:
             return None
         data = json.loads(head)
@@ -101,7 +115,7 @@ def _finished_game(path: Path) -> dict[str, Any] | None:
         names = {s.id: pack_text(s.name) for s in game.seats}
         return {
             **data,
-            "file": path.name,
+            "file": file,
             "began": span[0],
             "ended": span[1],
             "title": pack_text(game.title),

@@ -117,9 +117,7 @@ class Journal:
                 self._check_version(readonly)
         except (sqlite3.Error, UnicodeDecodeError) as e:
             raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
-        self._count = (
-            None if readonly or self.path == ":memory:" else Count(Path(self.path + ".count"))
-        )
+        self._count = None if readonly or self.in_memory else Count(Path(self.path + ".count"))
         self._pending, self._last = 0, time.monotonic()  # events that are only in the log
         if self._count is not None:
             self._nothing_lost(self._count)
@@ -286,13 +284,18 @@ class Journal:
                 os.close(self._lockfile)
                 self._lockfile = None
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether no file keeps it."""
+        return self.path == ":memory:"
+
     # Pictures lie beside the journal, one JPEG each; the oldest are deleted when the budget is used
     # up.
 
     @property
     def picture_dir(self) -> Path | None:
         """The folder of the game's pictures; None for a journal without a file."""
-        return None if self.path == ":memory:" else Path(self.path + ".pictures")
+        return None if self.in_memory else Path(self.path + ".pictures")
 
     def keep_picture(self, event: int, which: str, jpeg: bytes) -> None:
         """Stores a picture; which: "before" or "after". A failure (full disk) is ignored: events

@@ -35,7 +35,7 @@ function one(game) {
   return h("li", null, h("h3", null, `${day} · ${words(game.title)}`),
     h("p", null, say("Winner: {names}", { names: winners || "–" }), " · ", say("{n} moves in {time}", { n: game.moves, time: duration(game.ended - game.began) })),
     h("ul", null, game.seats.map(s => h("li", null, `${who(game.names[s.id], s.name)}: ${sum(game.scores[s.id])}`))),
-    h("p", null, h("a", { class: "button", href: `/games/${encodeURIComponent(game.file.replace(/\.journal$/, ""))}.html`, download: "" }, say("As one page")), " ",
+    h("p", null, h("a", { class: "button", href: game.file ? `/games/${encodeURIComponent(game.file.replace(/\.journal$/, ""))}.html` : "/api/record.html", download: "" }, say("As one page")), " ",
       h("a", { class: "button", href: statistics(game), rel: "noreferrer", title: say("Into the app BG Stats on this phone") }, "BG Stats")));
 }
 

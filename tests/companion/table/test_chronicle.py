@@ -143,6 +143,18 @@ def test_all_games_of_a_table_and_who_won_how_often(ended, tmp_path):
     }
 
 
+def test_a_game_that_no_file_keeps_is_on_the_shelf_while_it_is_there(ended, tmp_path):
+    """The demo's: nobody reads there that no game was played."""
+    ended("1.journal")
+    table = table_at(END, "bull: tile red C2")
+    shelf = Shelf(tmp_path)
+    shelf.in_memory = table.journal
+    assert [g["file"] for g in shelf.games()] == ["1.journal"], "it is still played"
+    table.declare("bull: tile red D2")
+    assert [g["file"] for g in shelf.games()] == ["", "1.journal"]
+    assert shelf.statistics()["players"][0]["played"] == 2
+
+
 def test_an_end_that_is_taken_back_is_none(ended, tmp_path):
     path = ended("1.journal")
     table = Table(None, Journal(path))

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import engine
+from calibration.copy import game_plan
 from companion.printing.board_drawing import board_drawing, piece_namer
+from companion.setup.sampler_layouts import sampler_layouts
 from companion.simulate.samples import Layout
 from engine.text import Text, say
 from vision.plan import Plan
 
+SVG = "xmlns='http://www.w3.org/2000/svg'"
 STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}
 svg{width:100%;height:auto;background:#efe9dc}
-.site{fill:none;stroke:#8a8172;stroke-width:.6}
 dt{font-weight:600;float:left;min-width:4rem}dd{margin:0 0 .2rem 4rem}"""
+OUTLINE = "fill='none' stroke='#8a8172' stroke-width='.6'"
 # how far up each piece of a pile is drawn above the one below it, as a share of its width
 HIGHER = 0.16
 
@@ -59,18 +63,26 @@ def _title_of(plan: Plan) -> Text | str:
 
 
 def layout_picture(made: Mapping[str, Any], layout: Layout) -> str:
-    """SVG of the board with a layout on it. made: from companion.printing.board_drawing."""
+    """SVG of the board with a layout on it, in a page or as a file. made: from
+    companion.printing.board_drawing."""
     w, h = made["size"]
     out = [shape_svg(s) for s in made["board"]]
     out += [
-        f"<path class=site d='{d}'/>" for site in made["sites"].values() for d in site["outlines"]
+        f"<path d='{d}' {OUTLINE}/>" for site in made["sites"].values() for d in site["outlines"]
     ]
     # What covers several sites lies above what is on its neighbours.
     for site, contents in sorted(
         layout.items(), key=lambda lying: any(made["pieces"][k]["spans"] for k in lying[1])
     ):
         out += pile_shapes(made, made["sites"][site], contents)
-    return f"<svg viewBox='0 0 {w:g} {h:g}' role=img>{''.join(out)}</svg>"
+    return f"<svg {SVG} viewBox='0 0 {w:g} {h:g}' role='img'>{''.join(out)}</svg>"
+
+
+@cache
+def game_picture(name: str) -> str:
+    """SVG of a game's board with some of its pieces, by which people know it."""
+    plan = game_plan(engine.game(name).name)
+    return layout_picture(board_drawing(name, plan), sampler_layouts(plan)[0])
 
 
 def pile_shapes(

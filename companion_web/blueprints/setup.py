@@ -9,6 +9,8 @@ import cv2
 import numpy as np
 from flask import Blueprint, Response, jsonify, request
 
+import engine
+from companion.setup.layout_sheet import game_picture
 from companion.setup.setup import NotSo, Setup
 from companion_web.context import current_viewer, require_host, web
 from companion_web.errors import Problem
@@ -37,6 +39,17 @@ def live_picture() -> Response:
     scale = min(1.0, LONGEST / max(width, height))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     return _jpeg_answer(small, {"X-Size": f"{width} {height}"})
+
+
+@bp.get("/api/setup/games/<name>.svg")
+def game_drawing(name: str) -> Response:
+    """What a game's board looks like, with pieces on it"""
+    _hosts_setup()
+    if name not in engine.games():
+        raise Problem(404, "there is no such game")
+    answer = Response(game_picture(name), mimetype="image/svg+xml")
+    answer.headers["Cache-Control"] = "private, max-age=86400"
+    return answer
 
 
 @bp.get("/api/setup/board.jpg")

@@ -90,14 +90,14 @@ function part(name, key, make) {
 
 function gamePart() {
   const game = said.games.find(({ name }) => name === chosen);
-  const choose = h("select", { id: "game", "data-focus": "game", onchange: e => { chosen = e.target.value; show(); } },
-    h("option", { value: "" }, "–"), said.games.map(g => h("option", { value: g.name, selected: g.name === chosen }, words(g.title))),
-    said.boards.map(b => h("option", { value: OWN + b.folder, selected: OWN + b.folder === chosen }, b.name)));
-  const label = h("label", { for: "game" }, say("Game"));
+  const pick = (value, name, picture) => h("button", { type: "button", "data-focus": `game-${value}`, "aria-pressed": String(value === chosen), onclick: () => { chosen = value; show(); } }, picture, h("span", null, name));
+  const choose = h("div", { class: "games", role: "group", "aria-label": say("Game") },
+    said.games.map(g => pick(g.name, words(g.title), h("img", { src: `/api/setup/games/${encodeURIComponent(g.name)}.svg`, alt: "" }))),
+    said.boards.map(b => pick(OWN + b.folder, b.name, null)));
   const board = said.boards.find(b => OWN + b.folder === chosen);
-  if (board) return [h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("A board without rules: its pictures are read, nobody keeps its score.")),
+  if (board) return [choose, h("p", { class: "hint" }, say("A board without rules: its pictures are read, nobody keeps its score.")),
     h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "board", onclick: () => act("/api/setup/board", { board: board.folder }) }, say("This board")))];
-  if (!game) return [h("div", { class: "row" }, label, choose)];
+  if (!game) return [choose];
   const [fewest, most] = game.players;
   const places = Array.from({ length: most }, (_, i) => {
     const own = said.game === game.name ? said.seats[i] ?? "" : i < fewest ? game.seats[i].id : "";
@@ -111,7 +111,7 @@ function gamePart() {
     const form = e.currentTarget;
     act("/api/setup/game", { game: game.name, seats: [...form.querySelectorAll(".place")].map(s => s.value).filter(Boolean),
       options: Object.fromEntries(game.options.map(o => [o.name, form.elements[o.name].value])) });
-  } }, h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("In the order of turns; the first starts.")),
+  } }, choose, h("p", { class: "hint" }, say("In the order of turns; the first starts.")),
   h("ol", { class: "places" }, places), readings, h("div", { class: "row" }, h("button", { class: "strong" }, say("Continue"))))];
 }
 

@@ -1,10 +1,13 @@
 """Setting up over HTTP and in Chromium: only the host may; what is said wrongly is answered in
 words; axe finds nothing."""
 
+from xml.etree import ElementTree
+
 import cv2
 import numpy as np
 import pytest
 
+import engine
 from calibration.copy import load_copy
 from companion_web.access import Access, Viewer
 from engine import say
@@ -56,6 +59,16 @@ def test_strangers_see_neither_what_was_said_nor_the_room(phone, monkeypatch):
     assert stranger.get("/api/setup/live.jpg").status_code == 403
     monkeypatch.setattr(Access, "viewer", lambda *a: Viewer(host=True))
     assert stranger.get("/api/setup/live.jpg").status_code == 200
+
+
+@pytest.mark.parametrize("game", sorted(engine.games()))
+def test_a_game_is_chosen_by_what_its_board_looks_like(game, phone):
+    answer = phone("host").get(f"/api/setup/games/{game}.svg")
+    picture = ElementTree.fromstring(answer.data)  # by itself, not in a page
+    assert answer.mimetype == "image/svg+xml" and picture.get("viewBox") and len(answer.data) < 4e5
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}g"))) > 30, "pieces lie on it"
+    assert phone().get(f"/api/setup/games/{game}.svg").status_code == 403
+    assert phone("host").get("/api/setup/games/ludo.svg").status_code == 404
 
 
 def test_the_front_page_leads_there(phone):

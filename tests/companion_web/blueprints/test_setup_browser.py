@@ -13,7 +13,7 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
     page.get_by_role("button", name="Continue").click()  # the camera comes first
-    page.get_by_label("Game", exact=True).select_option("ur")
+    page.get_by_role("button", name="Ur", exact=True).click()
     page.wait_for_selector("fieldset:has-text('whoever uses both actions')")
     assert explained(axe.run(page)) == []
     page.get_by_label("whoever uses neither").check()
@@ -225,7 +225,7 @@ def test_a_board_without_rules_is_taken_through_on_the_phone(
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
     page.get_by_role("button", name="Continue").click()  # the camera comes first
-    page.get_by_label("Game", exact=True).select_option("letters")
+    page.get_by_role("button", name="letters", exact=True).click()
     page.get_by_role("button", name="This board").click()
     page.get_by_role("button", name="With the four marker cards").click()
     for number, step in enumerate(table_steps(page, table)):

@@ -126,7 +126,8 @@ def test_points_over_time_and_who_won(visit, table, monkeypatch):
         page.locator("#summary .plot .line").count() == 2
         and "Anna <b> (Lion): 9" in page.locator("#summary").inner_text()
     )
-    assert "Anna <b> (Lion) wins. The bag is empty." in page.locator("#verdict").inner_text()
+    said = page.locator("#verdict").inner_text()
+    assert "Anna <b> (Lion) wins. Anna <b> (Lion) 9, Bull " in said and "The bag is empty." in said
 
 
 def end(table, visit, **options):

@@ -13,7 +13,7 @@ import { placeName, say } from "./words.js";
 /** @typedef {import("../../types/page").Plan} Plan */
 /** @typedef {import("../../types/page").Failed} Failed */
 
-const FIRST = 12;
+const FIRST = globalThis.innerWidth < 900 ? 5 : 12;      // on a phone what stands below is not far
 let all = false;
 
 /**

@@ -5,7 +5,7 @@ import { byId, fill, h } from "./dom.js";
 import { contentsInWords } from "./board.js";
 import { doing } from "./verdict.js";
 import { tell } from "./talk.js";
-import { region, say } from "./words.js";
+import { placeName, region, say } from "./words.js";
 
 const AT_ONCE = 8;      // differences shown without asking
 
@@ -29,7 +29,7 @@ export function showPause(snapshot, plan, failed) {
 function differences(differs, plan) {
   if (!differs.length) return h("p", null, say("The board lies as it should."));
   const named = contents => contents.length ? (plan ? contentsInWords(plan, contents) : contents.join(", ")) : say("nothing");
-  const rows = differs.map(({ site, should, seen }) => h("tr", null, h("th", { scope: "row" }, site), h("td", null, named(should)), h("td", null, named(seen))));
+  const rows = differs.map(({ site, should, seen }) => h("tr", null, h("th", { scope: "row" }, placeName(site)), h("td", null, named(should)), h("td", null, named(seen))));
   const table = some => h("table", null, h("thead", null, h("tr", null, [say("Place"), say("belongs there"), say("the camera sees")].map(c => h("th", { scope: "col" }, c)))), h("tbody", null, some));
   return [h("p", { class: "count" }, differs.length === 1 ? say("One place differs:") : say("{n} places differ:", { n: differs.length })),
     table(rows.slice(0, AT_ONCE)),

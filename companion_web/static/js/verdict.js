@@ -84,7 +84,7 @@ export const kindOf = snapshot => ["same", "moved", "busy"].includes(snapshot.ve
  */
 export function lineOf(snapshot) {
   const v = snapshot.verdict, kind = kindOf(snapshot);
-  if (kind === "over") return sentence(`${winners(snapshot)} ${sentence(words(snapshot.outcome?.reason))}`);
+  if (kind === "over") return [winners(snapshot), finals(snapshot), sentence(words(snapshot.outcome?.reason))].filter(Boolean).join(" ");
   if (kind === "blind") return sentence(cameraWords(snapshot.camera.state));
   if (kind === "same") return "";
   const moves = v.actions.length && v.verdict !== "illegal" ? snapshot.moves.slice(-v.actions.length).filter(m => v.actions.includes(m.text)) : [];
@@ -122,6 +122,11 @@ export const winners = snapshot => {
   const ids = snapshot.outcome?.winners ?? [], names = ids.map(id => nameOf(snapshot, id)).join(", ");
   return ids.length > 1 ? say("{names} share the win.", { names }) : say("{names} wins.", { names });
 };
+
+// "Bull 5, Lion 2.": what decides, the most first
+/** @type {(snapshot: Snapshot) => string} */
+const finals = snapshot => sentence(snapshot.seats.filter(({ id }) => id in (snapshot.standing ?? {}))
+  .sort((a, b) => snapshot.standing[b.id] - snapshot.standing[a.id]).map(({ id }) => `${nameOf(snapshot, id)} ${snapshot.standing[id]}`).join(", "));
 
 // What a screen reader hears and a loudspeaker says: what the eye reads, no more.
 /** @param {Snapshot} snapshot */

@@ -29,7 +29,8 @@ test("what is wrong is said with its reason", () => {
 test("who has won, alone or together", () => {
   assert.equal(winners(snapshot(over)), "Bull, Lion share the win.");
   assert.equal(winners(snapshot({ outcome: { winners: ["lion"], reason: { t: "x" } } })), "Lion wins.");
-  assert.equal(lineOf(snapshot(over)), "Bull, Lion share the win. The treasures are taken.");
+  assert.match(lineOf(snapshot({ ...over, standing: { bull: 2, lion: 5 } })), /\. Lion 5, Bull 2\. /, "what decides, the most first");
+  assert.equal(lineOf(snapshot(over)), "Bull, Lion share the win. Bull 0, Lion 0. The treasures are taken.");
 });
 
 test("a screen reader hears the head, the line and the gains", () => {

@@ -3,6 +3,8 @@ do, in the weakest colour first, and fight where more is to be won than lost."""
 
 from __future__ import annotations
 
+import math
+
 from engine.game import Action
 from engine.tigris import actions as act
 from engine.tigris.effects import perform_action
@@ -19,7 +21,8 @@ from engine.tigris.position import Position
 from engine.tigris.scoring import spread_jokers
 from engine.tigris.words import BLACK, COLOURS, GREEN, HAND, RED
 
-WEIGHTS = (1.0, 0.6, 0.4, 0.3)  # of a point in the weakest colour, the second, ...
+EVEN = 1.7  # of the root of a colour's points: the first is worth about one, the tenth a quarter
+WEAKEST = 0.3  # more of a point in the weakest colour, which decides
 STANDING = 0.8  # points that a leader on the board is worth: it will score
 TEMPLE = 0.15  # a temple beside a leader, which keeps it there
 SUPPORTER = 0.06  # a tile of a leader's colour in its kingdom
@@ -28,7 +31,7 @@ TREASURE = 0.4  # one treasure in a trader's kingdom: another may come to it
 SQUARE = 0.12  # a tile of a square of one colour
 ANSWER = 3.0  # tiles that a defender is thought to have in hand
 GONE = 0.1  # tiles gone from the hand, squared: nobody knows what is drawn next
-FOES = 0.4  # what the others have counts so much against it
+FOES = 0.25  # what the others have counts so much against it
 ALIKE = 0.2  # doings so close to the best are as good as it
 
 
@@ -97,8 +100,10 @@ def held_worth(state: Position, seat: int) -> float:
 
 
 def points_worth(points: tuple[int, ...]) -> float:
-    """What points of the four colours and treasures are worth together."""
-    return sum(w * n for w, n in zip(WEIGHTS, spread_jokers(points[:4], points[4])))
+    """What points of the four colours and treasures are worth together: the fewer there are of a
+    colour, the more one more is worth."""
+    spread = spread_jokers(points[:4], points[4])
+    return EVEN * sum(math.sqrt(n + 0.25) for n in spread) + WEAKEST * spread[0]
 
 
 def _leader_worth(state: Position, leader: int, kingdom: Kingdom, points: int) -> float:

@@ -151,7 +151,7 @@ def page_view(s: Position) -> dict[str, Any]:
         ],
         "seats": [{"id": seat, "facts": _seat_facts(s, i, seat)} for i, seat in enumerate(s.seats)],
         "coming": _coming_events(s),
-        "tables": [_monuments_table(s)] + ([_result_table(s)] if s.over else []),
+        "tables": [*_monuments_table(s), *([_result_table(s)] if s.over else [])],
         "highlight": _highlighted_sites(s),
         "notes": [],
     }
@@ -205,13 +205,15 @@ def _coming_events(s: Position) -> list[Text]:
     return out
 
 
-def _monuments_table(s: Position) -> dict[str, Any]:
+def _monuments_table(s: Position) -> list[dict[str, Any]]:
+    """A table of those that stand, if any does."""
     rows = [
         [kind_name("monument:" + name), s.board.ids[cell]]
         for name, cell in zip(s.board.monuments, s.pieces.monuments)
         if cell >= 0
     ]
-    return {"title": say("monuments"), "columns": [say("monument"), say("stands on")], "rows": rows}
+    columns = [say("monument"), say("stands on")]
+    return [{"title": say("monuments"), "columns": columns, "rows": rows}] if rows else []
 
 
 def _result_table(s: Position) -> dict[str, Any]:

@@ -437,3 +437,6 @@ def test_the_television_says_what_matters(visit, table):
         and "Bull" in page.locator("#turn").inner_text()
     )
     assert page.evaluate("document.documentElement.scrollHeight") <= 1080
+    illegal(table)
+    page.wait_for_selector("#verdict[data-verdict=illegal]")
+    assert page.locator("#line").inner_text() == "Farms lie on the river. Take the farm off E4."

@@ -1,7 +1,7 @@
 // @ts-check
 // "Where may I?": a piece is chosen, its places light up, and a tap on another place says which rule forbids it.
 
-import { h } from "./dom.js";
+import { byId, h } from "./dom.js";
 import { kindName, pieceIcon } from "./board.js";
 import { openDialog, ruleButton } from "./rules.js";
 import { ask } from "./talk.js";
@@ -24,6 +24,7 @@ export function whereMayI(plan, seat, pieces, redraw) {
     }
     button.parentElement.querySelectorAll("button").forEach(b => b.setAttribute("aria-pressed", String(Boolean(chosen) && b === button)));
     redraw();
+    if (chosen) byId("board")?.scrollIntoView({ block: "nearest" });      // on a phone it is a screen further up
   };
   return h("details", { class: "may" }, h("summary", null, say("Where may I?")), h("p", { class: "hint" }, say("Choose a piece: its places light up. Tap another place to read why not there.")),
     h("div", { class: "quick" }, pieces.map(kind => h("button", { type: "button", "aria-pressed": String(chosen?.kind === kind), onclick: e => choose(kind, e.currentTarget) }, pieceIcon(plan, kind), h("span", null, kindName(plan, kind))))));

@@ -26,13 +26,17 @@ export function showPlayers(snapshot, plan) {
   ]);
 }
 
+// While the board is laid out, what comes next is the box's, whoever begins.
+/** @type {(snapshot: Snapshot) => boolean} */
+export const nobodyActs = snapshot => snapshot.actors.length > 0 && !snapshot.actors.some(id => snapshot.seats.some(seat => seat.id === id));
+
 /**
  * @param {Snapshot} snapshot
  * @returns {string}
  */
 export function turnWords(snapshot) {
   if (snapshot.outcome) return say("The game is over.");
-  if (!snapshot.turn) return "";
+  if (!snapshot.turn || nobodyActs(snapshot)) return "";
   const others = snapshot.actors.filter(id => id !== snapshot.turn && snapshot.seats.some(seat => seat.id === id));
   const turn = say("It is {name}'s turn.", { name: nameOf(snapshot, snapshot.turn) });
   return others.length && !snapshot.actors.includes(snapshot.turn) ? `${turn} ${say("{names} must act first.", { names: others.map(id => nameOf(snapshot, id)).join(", ") })}` : turn;
@@ -45,7 +49,7 @@ export function turnWords(snapshot) {
  * @param {boolean} hidden
  */
 function player(snapshot, seat, plan, hidden) {
-  const turn = snapshot.turn === seat.id, won = snapshot.outcome?.winners.includes(seat.id);
+  const turn = snapshot.turn === seat.id && !nobodyActs(snapshot), won = snapshot.outcome?.winners.includes(seat.id);
   const score = parts(snapshot.scores?.[seat.id]);
   // What the score says already is not said again.
   const facts = (snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? []).filter(f => !score.some(([name, n]) => f.label?.t?.replace(/s$/, "") === name || name === "total" && f.label?.t === "points" && f.value === n));

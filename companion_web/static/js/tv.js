@@ -7,10 +7,10 @@ import { follow } from "./follow.js";
 import { keep, wish } from "./footer.js";
 import { utter } from "./notice.js";
 import { deciding, nameOf, parts, points } from "./people.js";
-import { turnWords } from "./players.js";
+import { nobodyActs, turnWords } from "./players.js";
 import { ask } from "./talk.js";
 import { heads, kindOf, lineOf, verdictInWords } from "./verdict.js";
-import { learn, namePlaces, say, words } from "./words.js";
+import { learn, namePlaces, say, sentence, words } from "./words.js";
 
 let board = null, planFor = null, told = null;
 
@@ -34,7 +34,7 @@ function drawBoard(snapshot) {
 
 function score(snapshot, seat) {
   const all = parts(snapshot.scores?.[seat.id]), several = all.some(([name]) => name !== "total"), n = snapshot.standing?.[seat.id];
-  return h("li", { class: snapshot.turn === seat.id && !snapshot.outcome ? "now" : null, colour: seat.colour },
+  return h("li", { class: snapshot.turn === seat.id && !snapshot.outcome && !nobodyActs(snapshot) ? "now" : null, colour: seat.colour },
     h("span", null, nameOf(snapshot, seat.id), snapshot.outcome?.winners.includes(seat.id) ? " ★" : ""), several ? h("span", { class: "all" }, all.map(([name, value]) => points(name, value))) : h("span"), h("b", null, String(n ?? "–")));
 }
 
@@ -51,7 +51,7 @@ function show(snapshot) {
   byId("verdict").dataset.verdict = kind;
   byId("verdict-head").textContent = heads()[kind] ?? kind;
   const last = snapshot.moves.at(-1), line = lineOf(snapshot) || (last?.words?.length ? last.words.map(words).join("; ") : "");
-  byId("line").textContent = kind === "busy" ? "" : [line, ...snapshot.verdict.todo.slice(0, 2).map(t => words(t.text))].filter((t, i, all) => t && all.indexOf(t) === i).join(" ");
+  byId("line").textContent = kind === "busy" ? "" : [line, ...snapshot.verdict.back.slice(0, 2).map(t => sentence(words(t))), ...snapshot.verdict.todo.slice(0, 2).map(t => sentence(words(t.text)))].filter((t, i, all) => t && all.indexOf(t) === i).join(" ");
   const text = verdictInWords(snapshot);
   if (!["busy", "same"].includes(kind) && text !== told) { if (told !== null) utter(text); told = text; }
   document.body.dataset.ready = snapshot.serial;

@@ -8,6 +8,7 @@ test("whose turn it is, and who must act before", () => {
   assert.equal(turnWords(snapshot({ actors: ["lion"] })), "It is Bull's turn. Lion must act first.");
   assert.equal(turnWords(snapshot({ outcome: { winners: ["bull"], reason: { t: "over" } } })), "The game is over.");
   assert.equal(turnWords(snapshot({ turn: null })), "");
+  assert.equal(turnWords(snapshot({ actors: ["box"] })), "", "the tiles are laid out: it is nobody's turn yet");
 });
 
 test("each player's name and points, and the turn's badge once", () => {

@@ -43,6 +43,17 @@ def _lay_card(d: Draft, site: str, pair: str, seat: int) -> None:
         d.waiting.append(Wait("top", seat=seat, number=which))
 
 
+def _laid_piece(seat: str, kind: str, site: str) -> Text:
+    return say(
+        "{seat} lays {piece} on {site}", seat=seat_name(seat), piece=kind_name(kind), site=site
+    )
+
+
+def _fruit_of(kind: str) -> Text:
+    """The fruit of a marker: "flax" of seed:red:flax."""
+    return FRUIT[kind.rpartition(":")[2]]
+
+
 def _do_flood(d: Draft, a: act.Flood) -> None:
     desert = "desert" in d.lay.get(a.site, ())
     d.laid += 1
@@ -50,9 +61,7 @@ def _do_flood(d: Draft, a: act.Flood) -> None:
         d.waiting.append(Wait("event", site=a.site, cause="flood"))
         d.jokers[d.starter] += 1
     _lay_card(d, a.site, a.waves, d.starter)
-    d.step(
-        say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True
-    )
+    d.step(_laid_piece(a.seat, f"water:{a.waves}", a.site), by_hand=True)
     flow.to_boat(d, a.site)
     if desert and act.tells_event(a):
         _turn_card(d, a.picture, a.arrow)
@@ -71,7 +80,10 @@ def _do_ebb(d: Draft, a: act.Ebb) -> None:
     d.laid += 1
     d.put(a.site, [k for k in d.lay[a.site] if fruit_marker(k)])
     d.waiting.append(Wait("event", site=a.site, cause="ebb"))
-    d.step(say("take the water card off {site}", site=a.site), by_hand=True)
+    d.step(
+        say("{seat} takes the water card off {site}", seat=seat_name(a.seat), site=a.site),
+        by_hand=True,
+    )
     if act.tells_event(a):
         _turn_card(d, a.picture, a.arrow)
     flow.settle_events(d)
@@ -119,7 +131,12 @@ def _do_sow(d: Draft, a: act.Sow) -> None:
     d.take_stock(d.seats.index(a.seat), a.fruit)
     d.active.add(f"{a.site} {a.seat}")
     d.step(
-        say("put a seed {what} on {site}", what=fruit_name(a.seat, a.fruit), site=a.site),
+        say(
+            "{seat} sows {fruit} on {site}",
+            seat=seat_name(a.seat),
+            fruit=FRUIT[a.fruit],
+            site=a.site,
+        ),
         by_hand=True,
     )
 
@@ -136,7 +153,12 @@ def _do_grow(d: Draft, a: act.Grow) -> None:
     d.add(a.site, "ripe" + seed[4:])
     d.active.add(f"{a.site} {a.seat}")
     d.step(
-        say("turn {what} on {site} over: it is ripe", what=kind_name(seed), site=a.site),
+        say(
+            "{seat} turns the {fruit} on {site} over, ripe now",
+            seat=seat_name(a.seat),
+            fruit=_fruit_of(seed),
+            site=a.site,
+        ),
         by_hand=True,
     )
 
@@ -148,7 +170,13 @@ def _do_harvest(d: Draft, a: act.Harvest) -> None:
     d.remove(a.site, ripe)
     d.put(place, (ripe,))
     d.step(
-        say("take {what} from {site} to {place}", what=kind_name(ripe), site=a.site, place=place),
+        say(
+            "{seat} takes the {fruit} from {site} to {place}",
+            seat=seat_name(a.seat),
+            fruit=_fruit_of(ripe),
+            site=a.site,
+            place=place,
+        ),
         by_hand=True,
     )
 
@@ -174,7 +202,10 @@ def _do_buy(d: Draft, a: act.Buy) -> None:
         d.give_stock(owner, a.fruit)
     else:
         d.owed[owner] -= 1
-    d.step(say("take one {what} out of the boat", what=fruit_name(a.colour, a.fruit)), by_hand=True)
+    what = FRUIT[a.fruit] if a.colour == a.seat else fruit_name(a.colour, a.fruit)
+    d.step(
+        say("{seat} takes {what} out of the boat", seat=seat_name(a.seat), what=what), by_hand=True
+    )
 
 
 def _do_joker(d: Draft, a: act.Joker) -> None:
@@ -204,7 +235,8 @@ def _do_freshen(d: Draft, a: act.Freshen) -> None:
     _, colour, fruit = bad.split(":")
     d.step(
         say(
-            "turn the {what} on {site} over: it is fresh again",
+            "{seat} turns the {what} on {site} over, fresh again",
+            seat=seat_name(a.seat),
             what=fruit_name(colour, fruit),
             site=a.site,
         ),
@@ -254,9 +286,7 @@ def next_in_setup(d: Draft) -> None:
 
 def _do_water(d: Draft, a: act.Water) -> None:
     _lay_card(d, a.site, a.waves, d.seats.index(a.seat))
-    d.step(
-        say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True
-    )
+    d.step(_laid_piece(a.seat, f"water:{a.waves}", a.site), by_hand=True)
     next_in_setup(d)
 
 
@@ -264,7 +294,7 @@ def _do_plant(d: Draft, a: act.Plant) -> None:
     kind = f"{a.side}:{a.seat}:{a.fruit}"
     d.add(a.site, kind)
     d.take_stock(d.seats.index(a.seat), a.fruit)
-    d.step(say("put {what} on {site}", what=kind_name(kind), site=a.site), by_hand=True)
+    d.step(_laid_piece(a.seat, kind, a.site), by_hand=True)
     if d.planted:
         d.planted = ()
         next_in_setup(d)

@@ -194,10 +194,10 @@ def test_the_sentences_of_a_scoring_in_order():
 @pytest.mark.parametrize(
     "line, words",
     [
-        ("ebb L4.1 : spoil2 arrow", "take the water card off L4.1; the card shows two palms: "),
-        ("ebb L4.1", "take the water card off L4.1$"),
+        ("ebb L4.1 : spoil2 arrow", "Red takes the water card off L4.1; the card shows two palms: "),
+        ("ebb L4.1", "Red takes the water card off L4.1$"),
         ("event desert", "the card shows the desert"),
-        ("flood L5.5 11 : hippo", "lay the water card .* on L5.5; the card shows a hippo"),
+        ("flood L5.5 11 : hippo", "Red lays the water card .* on L5.5; the card shows a hippo"),
     ],
 )
 def test_a_moves_words_name_what_the_card_shows(line, words):

@@ -325,7 +325,7 @@ def test_expectations_of_its_own(ur):
 
 
 def test_another_thread_may_ask_while_the_next_state_is_made(ur, monkeypatch):
-    """The page's threads and the table's work on one state; what one remembers disturbs no other."""
+    """The page's threads and the table's work on one state; what one remembers disturbs none."""
     state = ur.position()
 
     class Remembering(frozenset):

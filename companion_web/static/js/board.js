@@ -72,10 +72,14 @@ export class Board {
     this.sites = s("g", { class: "sites" }, Object.entries(plan.sites).map(([id, site]) =>
       s("g", { "data-site": id }, site.outlines.map(d => s("path", { d })))));
     this.marks = s("g", { class: "marks" });
-    // Each place by its name, small enough for the place and turned with it.
+    // Each place by its name, small enough for the place and turned with it: in the corner of a square one, above where pieces
+    // lie on any other, whose corner may be its neighbour's.
     this.names = s("g", { class: "names", "aria-hidden": "true" }, Object.entries(plan.sites).filter(([id, site]) => !site.of && !printed(plan, id)).map(([id, site]) => {
       const [x, y, w, hh] = site.box, name = placeName(id), size = Math.min(hh * 0.26, w / (0.62 * name.length), plan.size[0] / 46);
-      return s("text", { x: x + w * 0.05, y: y + size * 1.02, "font-size": size }, document.createTextNode(name));
+      const square = !site.spots || site.outlines.length === 1 && site.outlines[0].split(/[ML]/).length <= 5;
+      if (square) return s("text", { x: x + w * 0.05, y: y + size * 1.02, "font-size": size }, document.createTextNode(name));
+      const [at, down] = site.spots[0], half = size * 0.25 * name.length;
+      return s("text", { x: Math.max(half, Math.min(plan.size[0] - half, at)), y: down - size * 0.8, "font-size": size * 0.8, class: "over" }, document.createTextNode(name));
     }));
     this.pieces = s("g", { class: "pieces" });
     this.whole = s("g", null, this.print, this.sites, this.pieces, this.names, this.marks);

@@ -2,7 +2,7 @@
 // The table from across the room: scores, whose turn, the tide or the counter, what happened. Screen kept awake.
 
 import { Board } from "./board.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, refill } from "./dom.js";
 import { follow } from "./follow.js";
 import { keep, wish } from "./footer.js";
 import { utter } from "./notice.js";
@@ -21,7 +21,8 @@ async function drawPlan(snapshot) {
   namePlaces(Object.keys(plan.sites));
   board = new Board(plan);
   byId("frame").replaceChildren(board.svg);
-  drawBoard(snapshot);
+  refill();      // what was said before places had names is said anew
+  show(snapshot);
 }
 
 function drawBoard(snapshot) {
@@ -45,7 +46,8 @@ function show(snapshot) {
   byId("title").textContent = [words(snapshot.title), deciding(snapshot)].filter(Boolean).join(" · ");
   fill(byId("turn"), [snapshot.turn, snapshot.actors, view.phase, view.round, snapshot.outcome, snapshot.settings?.names], () => [turnWords(snapshot), " ",
     h("small", null, [view.round ? say("Round {n}", { n: view.round }) : null, words(view.phase)].filter(Boolean).join(" · "))]);
-  const tracks = (view.tracks ?? []).filter(t => t.large).concat((view.tracks ?? []).filter(t => !t.large)).slice(0, 2);
+  const said = (view.tracks ?? []).filter(t => !t.steps || words(t.steps[t.value]) !== words(view.phase));      // the phase stands above
+  const tracks = said.filter(t => t.large).concat(said.filter(t => !t.large)).slice(0, 2);
   fill(byId("tracks"), tracks, () => tracks.map(t => h("li", null, words(t.label), " ", h("b", null, t.steps ? words(t.steps[t.value] ?? t.value) : t.max ? say("{value} of {max}", { value: t.value, max: t.max }) : words(t.value)))));
   fill(byId("scores"), [snapshot.scores, snapshot.standing, snapshot.turn, snapshot.outcome, snapshot.settings?.names], () => snapshot.seats.map(seat => score(snapshot, seat)));
   byId("verdict").dataset.verdict = kind;

@@ -194,7 +194,7 @@ def test_the_sentences_of_a_scoring_in_order():
 @pytest.mark.parametrize(
     "line, words",
     [
-        ("ebb L4.1 : spoil2 arrow", "Red takes the water card off L4.1; the card shows two palms: "),
+        ("ebb L4.1 : spoil2 arrow", "Red takes the water card off L4.1; the card shows two palms"),
         ("ebb L4.1", "Red takes the water card off L4.1$"),
         ("event desert", "the card shows the desert"),
         ("flood L5.5 11 : hippo", "Red lays the water card .* on L5.5; the card shows a hippo"),

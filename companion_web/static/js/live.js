@@ -18,8 +18,6 @@ let shape = 4 / 3;       // of the last picture that came: its width by its heig
 // Four corners as shares of the picture's width and height, or null.
 export const tapped = () => corners.length === 4 ? corners : null;
 
-const found = cameras => cameras.length ? say("Camera found: {names}", { names: cameras.map(c => c.name).join(", ") }) : say("No camera has been found yet.");
-
 // choose: called with the number of the camera to see with; focus: called when its lens shall find its focus again.
 export function showLive(said, choose, focus) {
   const box = byId("live"), session = said.session ?? LOOKING;
@@ -32,7 +30,7 @@ export function showLive(said, choose, focus) {
     byId("corners-part", HTMLDetailsElement).open = !session.steps[0].taken;
     return [...byId("corners-part").children];
   });
-  fill(byId("which"), said.cameras, () => said.cameras.length < 2 ? [h("p", { class: "hint" }, found(said.cameras))] : [h("label", { for: "which-camera" }, say("Camera")), " ",
+  fill(byId("which"), said.cameras, () => said.cameras.length === 1 ? [h("p", { class: "hint" }, say("Camera found: {names}", { names: said.cameras[0].name }))] : !said.cameras.length ? [] : [h("label", { for: "which-camera" }, say("Camera")), " ",
     h("select", { id: "which-camera", "data-focus": "which-camera", onchange: e => choose(Number(e.target.value)) },
       said.cameras.map((c, i) => h("option", { value: String(i), selected: c.chosen }, c.name)))]);
   const { framing, lens } = said;

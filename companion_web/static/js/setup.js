@@ -125,7 +125,7 @@ function copyPart() {
     said.copy ? h("p", null, say("Chosen: {name}.", { name: said.copies.find(c => c.folder === said.copy)?.name ?? said.copy })) : null,
     said.copies.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `use-${c.folder}`, onclick: () => act("/api/setup/use", { copy: c.folder }) }, say("Use {name}", { name: c.name })))),
     said.begun.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `go-on-${c.folder}`, onclick: () => act("/api/setup/go-on", { copy: c.folder }) }, say("Go on with {name} (photos so far: {n})", { name: c.name, n: c.photos })))),
-    h("h3", null, say("New set (about five minutes)")),
+    h("h3", null, say("New set (about ten minutes)")),
     h("label", { for: "copy-name" }, say("Its name")), name,
     h("div", { class: "row" },
       h("button", { type: "button", "data-focus": "cards", onclick: () => begin(1) }, say("With the four marker cards")),

@@ -278,6 +278,15 @@ def test_after_a_week_the_page_says_how_the_board_should_look_and_what_differs(v
     assert table.heard == [("go on", "host")]
 
 
+def test_a_game_that_has_not_begun_is_not_one_that_goes_on(visit, table):
+    """Nobody 'stopped on Thursday 1 January': the beginning is to be laid out, place by place."""
+    table.pause = {"since": None, "differs": [{"site": "A1", "should": ["temple"], "seen": []}]}
+    table.conclude("unfinished")
+    said = visit().locator("#pause").inner_text()
+    assert said.startswith("The board is not laid out yet") and "1970" not in said
+    assert "You stopped" not in said and "One place differs" in said
+
+
 def test_moves_are_told_in_words(visit, table):
     table.words = [{"t": "{seat} passes", "a": {"seat": {"t": "Bull"}}}]
     table.act("bull: pass", "C4", [])
@@ -294,6 +303,6 @@ def test_laying_the_board_out_is_one_line_of_the_moves(visit, table):
     table.act("bull: tile red C6", "C6", ["temple"])
     page = visit(locale="de-DE")
     assert page.locator("#moves > div > ol > li").count() == 1
-    summary = page.get_by_text("Das Spielfeld wurde ausgelegt: 5 Teile")
+    summary = page.get_by_text("Das Brett wurde aufgebaut: 5 Teile")
     summary.click()
     assert page.locator("#moves .laid li").count() == 5

@@ -15,10 +15,10 @@ export function showPause(snapshot, plan, failed) {
   const box = byId("pause"), { pause } = snapshot;
   box.hidden = !pause;
   if (!pause) return;
-  const last = snapshot.moves.at(-1);
+  const last = snapshot.moves.at(-1), begins = pause.since === null;
   fill(box, [pause, snapshot.you.host, Boolean(plan), last?.event], () => [
-    h("h2", { id: "pause-head" }, say("The game goes on")),
-    h("p", null, say("You stopped on {day} after {n} moves.", { day: day(pause.since), n: snapshot.moves.length }), " ", last ? [say("The last move was:"), " ", doing(snapshot, last)] : null),
+    h("h2", { id: "pause-head" }, begins ? say("The board is not laid out yet") : say("The game goes on")),
+    begins ? null : h("p", null, say("You stopped on {day} after {n} moves.", { day: day(pause.since), n: snapshot.moves.length }), " ", last ? [say("The last move was:"), " ", doing(snapshot, last)] : null),
     h("p", null, say("Lay the board out as it is drawn here. Until it lies so, nothing counts as a move.")),
     pause.differs ? differences(pause.differs, plan) : h("p", { class: "hint" }, say("The camera has not seen the whole board yet.")),
     last?.pictures ? h("details", null, h("summary", null, say("The board as the camera saw it last")), h("img", { src: `/api/moves/${last.event}/after.jpg`, alt: say("The camera's picture after the last move"), loading: "lazy" })) : null,

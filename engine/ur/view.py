@@ -42,6 +42,8 @@ def _phase_text(state: Position) -> Text:
 
 
 def _what_is_left(state: Position) -> Text | None:
+    if state.phase == "lay":
+        return say("tiles still to be laid out: {n}", n=state.tiles.count(None))
     if state.phase != "turn":
         return None
     if state.built or state.returned or state.bonus:

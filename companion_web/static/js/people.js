@@ -22,6 +22,9 @@ export function nameOf(snapshot, id) {
   const seat = seatOf(snapshot, id), person = personOf(snapshot, id);
   return !seat ? say(id) : person ? `${person} (${words(seat.name)})` : words(seat.name);
 }
+// While the board is laid out, what comes next is the box's, whoever begins.
+/** @type {(snapshot: Snapshot) => boolean} */
+export const nobodyActs = snapshot => snapshot.actors.length > 0 && !snapshot.actors.some(id => seatOf(snapshot, id));
 /** @type {(snapshot: Snapshot, id: string) => boolean} */
 export const mine = (snapshot, id) => snapshot.you.host || snapshot.you.seats.includes(id);
 /** @type {(snapshot: Snapshot) => boolean} */

@@ -3,7 +3,7 @@
 
 import { byId, fill, h, icon } from "./dom.js";
 import { pieceIcon } from "./board.js";
-import { nameOf, parts, personOf, points } from "./people.js";
+import { nameOf, nobodyActs, parts, personOf, points } from "./people.js";
 import { placeName, say, sentence, words } from "./words.js";
 
 /** @typedef {import("../../types/snapshot").Snapshot} Snapshot */
@@ -25,10 +25,6 @@ export function showPlayers(snapshot, plan) {
     hidden ? h("p", { class: "hint" }, icon("secret"), " ", say("Scores stay hidden till the end.")) : null,
   ]);
 }
-
-// While the board is laid out, what comes next is the box's, whoever begins.
-/** @type {(snapshot: Snapshot) => boolean} */
-export const nobodyActs = snapshot => snapshot.actors.length > 0 && !snapshot.actors.some(id => snapshot.seats.some(seat => seat.id === id));
 
 /**
  * @param {Snapshot} snapshot

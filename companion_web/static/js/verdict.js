@@ -4,7 +4,7 @@
 import { byId, fill, h, icon } from "./dom.js";
 import { pieceIcon } from "./board.js";
 import { wish } from "./footer.js";
-import { gained, mine, nameOf, points, seatTag, seated } from "./people.js";
+import { gained, mine, nameOf, nobodyActs, points, seatTag, seated } from "./people.js";
 import { ruleButton } from "./rules.js";
 import { tell } from "./talk.js";
 import { placeName, say, sentence, words } from "./words.js";
@@ -86,7 +86,7 @@ export function lineOf(snapshot) {
   const v = snapshot.verdict, kind = kindOf(snapshot);
   if (kind === "over") return [winners(snapshot), finals(snapshot), sentence(words(snapshot.outcome?.reason))].filter(Boolean).join(" ");
   if (kind === "blind") return sentence(cameraWords(snapshot.camera.state));
-  if (kind === "same") return "";
+  if (kind === "same") return nobodyActs(snapshot) ? sentence(words(snapshot.view?.left)) : "";      // what the table waits for
   const moves = v.actions.length && v.verdict !== "illegal" ? snapshot.moves.slice(-v.actions.length).filter(m => v.actions.includes(m.text)) : [];
   return moves.length > 3 ? say("{n} moves, the last: {move}", { n: moves.length, move: sentence(inWords(moves[moves.length - 1])) })
     : moves.length ? moves.map(m => sentence(inWords(m))).join(" ") : sentence(words(v.violations[0]?.text ?? v.text));
@@ -98,7 +98,7 @@ export function showVerdict(snapshot) {
   const box = byId("verdict"), v = snapshot.verdict, over = snapshot.outcome;
   const kind = kindOf(snapshot);
   box.dataset.verdict = kind;
-  return fill(box, [v, over, kind, snapshot.moves.at(-1)?.event, snapshot.settings?.names], () => [
+  return fill(box, [v, over, kind, snapshot.moves.at(-1)?.event, snapshot.settings?.names, snapshot.view?.left], () => [
     h("span", { class: "lamp" }, icon(kind === "over" ? "winner" : kind === "blind" ? "camera" : kind)),
     h("div", { class: "told" }, h("h2", { id: "verdict-head" }, heads()[kind] ?? kind), h("p", { class: "why" }, lineOf(snapshot)), kind === "blind" ? null : gains(snapshot)),
   ]);

@@ -19,6 +19,12 @@ test("what was done is said in words, else in the notation", () => {
   assert.equal(doing(snapshot(), snapshot().moves[0])[0].textContent, "Bull lays a temple on C4");
 });
 
+test("while the board is laid out the table says what it waits for", () => {
+  const view = { ...snapshot().view, left: { t: "tiles still to be laid out: {n}", a: { n: 36 } } };
+  assert.equal(lineOf(snapshot({ actors: ["box"], view })), "Tiles still to be laid out: 36.");
+  assert.equal(lineOf(snapshot({ view })), "", "whose turn it is stands with the players");
+});
+
 test("what is wrong is said with its reason", () => {
   const broken = verdict({ verdict: "illegal", violations: [{ rule: "T19", text: { t: "farms lie on the river" } }], back: [{ t: "take it off E4" }] });
   assert.equal(lineOf(snapshot({ verdict: broken })), "Farms lie on the river.");

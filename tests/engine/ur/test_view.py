@@ -146,3 +146,11 @@ def test_kind_names():
     assert str(kind_name("black")) == "a black stone"
     assert str(kind_name("tile:war/trade")) == "the tile war (trade on the back)"
     assert str(kind_name("ziggurat")) == "a ziggurat" and str(kind_name("cup")) == "cup"
+
+
+def test_a_board_that_is_not_laid_out_says_how_many_tiles_are_missing(ur):
+    """U4: an empty table waits for 36 tiles."""
+    state = ur.GAME.setup(("black", "white", "green"))
+    assert str(state.view()["left"]) == "tiles still to be laid out: 36"
+    state = ur.run(state, "box: lay A1 war/trade")
+    assert str(state.view()["left"]) == "tiles still to be laid out: 35"

@@ -76,8 +76,8 @@ export class Board {
     // lie on any other, whose corner may be its neighbour's.
     this.names = s("g", { class: "names", "aria-hidden": "true" }, Object.entries(plan.sites).filter(([id, site]) => !site.of && !printed(plan, id)).map(([id, site]) => {
       const [x, y, w, hh] = site.box, name = placeName(id), size = Math.min(hh * 0.26, w / (0.62 * name.length), plan.size[0] / 46);
-      const square = !site.spots || site.outlines.length === 1 && site.outlines[0].split(/[ML]/).length <= 5;
-      if (square) return s("text", { x: x + w * 0.05, y: y + size * 1.02, "font-size": size }, document.createTextNode(name));
+      const square = site.outlines.length === 1 && site.outlines[0].split(/[ML]/).length <= 5;
+      if (square || !site.spots) return s("text", { x: x + w * 0.05, y: y + size * 1.02, "font-size": size }, document.createTextNode(name));
       const [at, down] = site.spots[0], half = size * 0.25 * name.length;
       return s("text", { x: Math.max(half, Math.min(plan.size[0] - half, at)), y: down - size * 0.8, "font-size": size * 0.8, class: "over" }, document.createTextNode(name));
     }));

@@ -413,7 +413,7 @@ def test_fingers_meet_44_pixels(visit, table):
     illegal(table)
     table.act("bull: tile red C4", "C4", ["temple"])
     page = visit(seat="bull")
-    small = page.evaluate("""[...document.querySelectorAll("button, select, summary, footer a, nav a")].filter(e => e.offsetParent)
+    small = page.evaluate("""[...document.querySelectorAll("button, select, summary, footer a, nav a, input:not([type=checkbox])")].filter(e => e.offsetParent)
         .map(e => [e.textContent.trim(), e.getBoundingClientRect().height]).filter(([, height]) => height < 43.9)""")
     assert small == []
 

@@ -54,10 +54,21 @@ def _is_on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -
 def _in_hand(
     before: dict[str, Contents], now: dict[str, Contents], end: dict[str, Contents], plan: Plan
 ) -> bool:
-    """Whether something is in somebody's hand, and all of it lies on the board at the end."""
+    """Whether something is in somebody's hand, and all of it lies on the board at the end, or
+    leaves it to make room for what moves there (a war clears its target first)."""
     was, lies, will = (_piece_counts(c.values(), plan) for c in (before, now, end))
     taken = was - lies
-    return bool(taken) and not lies - was and not taken - (will - lies)
+    leaving = was - will if _moves_some(before, end) else Counter[str]()
+    return bool(taken) and not lies - was and not taken - (will - lies) - leaving
+
+
+def _moves_some(before: dict[str, Contents], end: dict[str, Contents]) -> bool:
+    """Whether a piece goes from one of the sites to another"""
+    gone, come = Counter[str](), Counter[str]()
+    for site, contents in before.items():
+        gone += Counter(contents) - Counter(end[site])
+        come += Counter(end[site]) - Counter(contents)
+    return bool(gone & come)
 
 
 def _piece_counts(contents: Iterable[Contents], plan: Plan) -> Counter[str]:

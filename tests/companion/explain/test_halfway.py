@@ -170,3 +170,16 @@ def test_what_breaks_a_rule_lists_only_that(player):
     p = player("game tigris\nseats bull lion\n")
     v = p.look(C2="market", C3="farm")
     assert v.verdict != "illegal" or len(v.actions) <= 1
+
+
+def test_a_war_s_target_that_is_cleared_first_is_no_wrong_doing(player):
+    """A hand takes Green's stone off before Black's move there: a false alarm of the demo"""
+    p = player(
+        "game ur\nseats black white green\nlayout clear\n"
+        "layout B5 tile:war/trade black black black A5 tile:war/culture green "
+        "C5 tile:trade/culture\nhand black war/trade\n"
+    )
+    v = p.look(A5="tile:war/culture")
+    assert v.verdict == "unfinished", (v.verdict, [str(a) for a in v.actions], str(v.text))
+    assert p.look(A5="tile:war/culture black", B5="tile:war/trade black").verdict == "moved"
+    assert [line.action for line in p.table.lines if line.action] == ["black: war B5>A5:1"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import msgspec
@@ -284,6 +285,12 @@ class State(abc.ABC):
         None if this is not an expectation of the game."""
         return None
 
+    def forget(self) -> None:
+        """Lets go of what was worked out and can be again: a game keeps all its states, and asks
+        few of them."""
+        for name in _worked_out(type(self)):
+            vars(self).pop(name, None)
+
     def key(self) -> bytes:
         """Canonical bytes of everything that matters; equal states have equal keys."""
         return msgspec.json.encode(self.to_json(), order="deterministic")
@@ -298,6 +305,17 @@ class State(abc.ABC):
 
     def __hash__(self) -> int:
         return hash(self.key())
+
+
+@cache
+def _worked_out(kind: type[State]) -> tuple[str, ...]:
+    """The names of what states of a kind work out once and keep"""
+    return tuple(
+        name
+        for base in kind.__mro__
+        for name, value in vars(base).items()
+        if isinstance(value, cached_property)
+    )
 
 
 class Option(msgspec.Struct, frozen=True):

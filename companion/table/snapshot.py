@@ -12,6 +12,8 @@ from companion.table.pause import Pause
 from engine import Game, State, Text
 from engine.text import pack_text
 
+TAKEN_BACK = 60  # how many moves that were taken back keep their data
+
 
 class Published(Protocol):
     """What a snapshot is made from: a companion.table.table.Table."""
@@ -50,6 +52,7 @@ def table_snapshot(table: Published) -> dict[str, Any]:
     state, verdict, outcome = table.state, table.verdict, table.state.outcome()
     seats = {s.id: s for s in table.game.seats}
     pictured = table.journal.pictured()
+    _forget_taken_back(table)
     return {
         "version": table.version,
         "game": state.game,
@@ -110,11 +113,23 @@ def _concerned_sites(table: Published) -> list[str]:
 
 def _move_data(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
     """A move as the page shows it. words: what people did themselves, in sentences, with unspoken
-    passes first. Computed once per line, since the scores of hundreds of moves take time."""
+    passes first. Computed once per line and shared by all snapshots, since the scores of hundreds
+    of moves take time, and so many copies of them memory."""
     kept = table.move_data.get(line.event)
     if kept is None or kept[0] is not line:
-        kept = table.move_data[line.event] = line, _line_data(line)
-    return {**kept[1], "pictures": pictured}
+        kept = table.move_data[line.event] = line, {**_line_data(line), "pictures": pictured}
+    elif kept[1]["pictures"] != pictured:
+        kept = table.move_data[line.event] = line, {**kept[1], "pictures": pictured}
+    return kept[1]
+
+
+def _forget_taken_back(table: Published) -> None:
+    """Drops the data of moves that no longer stand; each is small, so that it is enough to do so
+    now and then."""
+    if len(table.move_data) > len(table.lines) + TAKEN_BACK:
+        standing = {line.event for line in table.lines}
+        for event in table.move_data.keys() - standing:
+            del table.move_data[event]
 
 
 def packed_doing(state: State) -> list[Any]:

@@ -108,6 +108,7 @@ class Table:
             self._lines = fold_events(events, plan, name=self.journal.path, undone=self._undone)
             if not self._lines:
                 raise BadJournal(f"{self.journal.path}: no game in it")
+            self._stand(self._lines)
             self._seen, self._excused = (
                 self.journal.contents("seen"),
                 self.journal.contents("misread"),
@@ -345,12 +346,19 @@ class Table:
         if undo or actions:
             self._undone = [] if actions else [*self._undone, self._lines[len(lines) :]]
         ids = ids[1:] if undo else ids
-        self._lines = lines + [Line(i, text, st, who) for i, (text, st, who) in zip(ids, new)]
+        self._stand(lines + [Line(i, text, st, who) for i, (text, st, who) in zip(ids, new)])
         self._seen = {s: tuple(c) for s, c in seen.items()}
         for i in ids[:1]:
             if self._before:
                 self.journal.keep_picture(i, "before", self._before)
         return ids
+
+    def _stand(self, lines: list[Line]) -> None:
+        """What stands from now on. States that nothing seen is compared with any more keep only
+        themselves, or a long game would take ever more memory."""
+        self._lines = lines
+        for line in lines[:-MEMORY]:
+            line.state.forget()
 
     def _conclude(self, verdict: Verdict) -> None:
         self.verdict = verdict
@@ -591,9 +599,8 @@ class Table:
                 },
             )
             self._undone = self._undone[:-1]
-            self._lines = self._lines + [
-                msgspec.structs.replace(line, event=i) for i, line in zip(ids, again)
-            ]
+            again = [msgspec.structs.replace(line, event=i) for i, line in zip(ids, again)]
+            self._stand(self._lines + again)
             self._seen, self.trouble, self.pause = dict(seen), None, None
             self._conclude(Verdict(MOVED, state, seen=self._seen, text=say("done again")))
             return self.verdict
@@ -634,7 +641,7 @@ class Table:
                 [("edit", {"state": state.to_json()}, by, state_hash(state))],
                 {"seen": "{}", "result": self._result(state, self._lines)},
             )
-            self._lines = [*self._lines, Line(i, None, state)]
+            self._stand([*self._lines, Line(i, None, state)])
             self._undone, self.pause = [], None
             self._seen = {}
             self._conclude(Verdict(MOVED, state, text=say("corrected by hand")))

@@ -78,6 +78,10 @@ class Pieces:
         self._without: dict[int, list[Kingdom]] = {}
         self._layout: Layout | None = None
 
+    def forget(self) -> None:
+        """Lets go of what was worked out and can be again."""
+        self._kingdoms, self._without, self._layout = None, {}, None
+
     def change(
         self,
         tiles: tuple[int, ...] | None = None,
@@ -196,9 +200,10 @@ class Pieces:
     def kingdoms(self) -> list[Kingdom]:
         """Every region with a leader in it (T7), ordered by its lowest leader number. Do not change
         the list."""
-        if self._kingdoms is None:
-            self._kingdoms = self._kingdoms_of(range(len(self.leaders)), self.occupied)
-        return self._kingdoms
+        found = self._kingdoms
+        if found is None:
+            found = self._kingdoms = self._kingdoms_of(range(len(self.leaders)), self.occupied)
+        return found
 
     def _kingdoms_of(self, leaders: Iterable[int], occupied: int) -> list[Kingdom]:
         """The kingdoms of these leaders among the occupied squares, in the order of the leaders."""
@@ -294,7 +299,8 @@ class Pieces:
 
     def layout(self, seats: tuple[str, ...]) -> Layout:
         """What lies where, as site -> kinds."""
-        if self._layout is None:
+        found = self._layout
+        if found is None:
             at: dict[int, Contents] = {}
             for kind, mask in zip(
                 (*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)
@@ -313,8 +319,8 @@ class Pieces:
                 if cell >= 0:
                     at[cell] = (*at[cell], "monument:" + name)
             ids = self.board.ids
-            self._layout = {ids[cell]: at[cell] for cell in sorted(at)}
-        return dict(self._layout)
+            found = self._layout = {ids[cell]: at[cell] for cell in sorted(at)}
+        return dict(found)
 
     def differs(self, other: Pieces) -> int:
         """A mask of the squares whose contents differ; a monument counts on its upper left

@@ -105,9 +105,16 @@ class TigrisState(Position):
         return view.check_expectation(self, words)
 
     def key(self) -> bytes:
-        if self._key is None:
-            self._key = super().key()
-        return self._key
+        key = self._key
+        if key is None:
+            key = self._key = super().key()
+        return key
+
+    def forget(self) -> None:
+        super().forget()
+        self._key = None
+        for pieces in (self.pieces, self._before, *(after for *_, after in self._events)):
+            pieces.forget()
 
     def to_json(self) -> dict[str, Any]:
         return forms.to_json(self)

@@ -23,22 +23,23 @@ class BadCatalogue(ValueError):
 
 
 @cache
+def _codes() -> frozenset[str]:
+    return frozenset(f.name[:-5] for f in _FOLDER.iterdir() if f.name.endswith(".json"))
+
+
+@cache
 def language_names() -> dict[str, str]:
     """code -> the language's own name; English first"""
-    found = {
-        f.name[:-5]: catalogue_of(f.name[:-5])["name"]
-        for f in _FOLDER.iterdir()
-        if f.name.endswith(".json")
-    }
+    found = {code: catalogue_of(code)["name"] for code in _codes()}
     return {ENGLISH: found.pop(ENGLISH), **dict(sorted(found.items()))}
 
 
 @cache
 def catalogue_of(language: str) -> dict[str, Any]:
     """Raises BadCatalogue; KeyError for a language there is no file for."""
-    path = _FOLDER.joinpath(f"{language}.json")
-    if not language.isalpha() or not path.is_file():
+    if language not in _codes():
         raise KeyError(language)
+    path = _FOLDER.joinpath(f"{language}.json")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(data["name"], str) or not all(

@@ -3,6 +3,7 @@ in `app.extensions`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -204,6 +205,20 @@ def require_host() -> None:
     """Raises Problem (403) for everybody else."""
     if not current_viewer().host:
         raise Problem(403, "only the host may do this")
+
+
+def require_seat(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
+    """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag)
+    is said by whose turn it is."""
+    if seat not in web.seats:
+        seat = web.snapshot.get("turn")
+    if not who.host and seat not in who.seats:
+        raise fault or Problem(403, "this seat is not yours")
+
+
+def require_asked(who: Viewer, question: Mapping[str, Any]) -> None:
+    """Raises Problem (403) unless the phone may answer a snapshot's question."""
+    require_seat(who, question.get("seat"), Problem(403, "this question is for somebody else"))
 
 
 def acting_for(who: Viewer) -> str:

@@ -15,7 +15,7 @@ MOST = 6  # other tellings of one move
 
 
 class Otherwise:
-    """Remembers what was worked out for an event as long as its action stands."""
+    """Remembers what was worked out for an event as long as its action is one of the last."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], list[dict[str, Any]]] = {}
@@ -35,6 +35,8 @@ class Otherwise:
                 self._known[key] = other_tellings(before.state, line.action, line.state)
             if self._known[key]:
                 out.append(_distinct_tellings(line, self._known[key]))
+        recent = {(line.event, line.action) for line in lines[-RECENT:]}
+        self._known = {key: found for key, found in self._known.items() if key in recent}
         return out[::-1]
 
 

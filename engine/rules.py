@@ -28,18 +28,27 @@ class Rule(msgspec.Struct, frozen=True):
     places: tuple[str, ...] = ()
 
 
-@cache
 def load_rules(game: str, language: str = "en") -> dict[str, Rule]:
     """number -> Rule, in the ledger's order; English for statements that have no translation into
-    that language (two letters).
+    that language (two letters). Do not change the dict.
+
 
     Raises ModuleNotFoundError if there is no such game.
     """
+    return _rules_in(game, language if language in _translations_of(game) else "en")
+
+
+@cache
+def _translations_of(game: str) -> frozenset[str]:
+    """The languages that a game's rules are translated into."""
+    names = (f.name for f in resources.files(f"engine.{game}").iterdir())
+    return frozenset(m[1] for name in names if (m := re.fullmatch(r"rules\.([a-z]{2})\.md", name)))
+
+
+@cache
+def _rules_in(game: str, language: str) -> dict[str, Rule]:
     out = _read_ledger(game, "rules.md", "en")
-    if (
-        re.fullmatch("[a-z]{2}", language)
-        and resources.files(f"engine.{game}").joinpath(f"rules.{language}.md").is_file()
-    ):
+    if language != "en":
         translated = _read_ledger(game, f"rules.{language}.md", language)
         out = {
             n: msgspec.structs.replace(translated[n], places=rule.places)

@@ -20,9 +20,10 @@ class Shelf:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        # the game that is played now, where it is kept in memory only: `games` has it too
+        # the game that is played now, if it is kept in memory only: `games` has it too
         self.in_memory: Journal | None = None
-        self._known: dict[tuple[str, int, int], dict[str, Any] | None] = {}
+        # by a journal's name: its time and size, and what was found in it
+        self._known: dict[str, tuple[int, int, dict[str, Any] | None]] = {}
 
     def games(self) -> list[dict[str, Any]]:
         """The finished games, newest first: {"file", "began", "ended", "game", "title", "seats":
@@ -47,11 +48,11 @@ class Shelf:
         except OSError:
             return []
         for changed, size, path in files[:MOST]:
-            key = (path.name, changed, size)
-            if key not in self._known:
-                self._known[key] = _finished_game(path)
-            if game := self._known[key]:
-                found.append(game)
+            known = self._known.get(path.name)
+            if known is None or known[:2] != (changed, size):
+                known = self._known[path.name] = changed, size, _finished_game(path)
+            if known[2] is not None:
+                found.append(known[2])
         return sorted(found, key=lambda g: -g["ended"])
 
     def statistics(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from companion.explain.sentences import sentence_of
 from companion.table.journal import Line
 from companion.table.snapshot import packed_doing
 from companion_web.access import Viewer
-from companion_web.context import acting_for, seated_viewer, web
+from companion_web.context import acting_for, require_asked, require_seat, seated_viewer, web
 from companion_web.errors import Problem
 from companion_web.http import answer_after, number_in, result_of, text_in
 from engine import Action
@@ -57,7 +57,7 @@ def declare_action() -> Response:
     table = web.table
     actions = result_of(lambda: table.meant(text))
     *passed, action = actions
-    _acts_for(who, action.seat)
+    require_seat(who, action.seat)
     # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others
     # pass for them.
     asks = {a.seat for a in passed if a.seat in web.access.taken()}
@@ -109,7 +109,7 @@ def replace_move() -> Response:
     if who.host:
         return answer_after(lambda: table.instead(event, text, by=acting_for(who)))
     action = result_of(lambda: table.state.parse(text))
-    _acts_for(who, action.seat)
+    require_seat(who, action.seat)
     told = next(
         (t for t in web.otherwise.of(table.lines, action.seat) if t["event"] == event), None
     )
@@ -141,7 +141,7 @@ def answer_question() -> Response:
         raise Problem(409, "somebody has answered already")
     if not 0 <= choice < len(asked.get("answers") or ()):
         raise Problem(400, "there is no such answer")
-    _acts_for(who, asked.get("seat"), Problem(403, "this question is for somebody else"))
+    require_asked(who, asked)
     return answer_after(lambda: web.table.answer(question, choice, by=acting_for(who)))
 
 
@@ -218,12 +218,3 @@ def _words(actions: Sequence[Action]) -> list[Any]:
             or say("{actions}", actions="; ".join(map(str, actions)))
         )
     ]
-
-
-def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
-    """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag)
-    is said by whose turn it is."""
-    if seat not in web.seats:
-        seat = web.snapshot.get("turn")
-    if not who.host and seat not in who.seats:
-        raise fault or Problem(403, "this seat is not yours")

@@ -10,18 +10,19 @@ from pathlib import Path
 
 from flask import Blueprint, Response, jsonify, request, send_from_directory
 from flask.typing import ResponseReturnValue
-from werkzeug.security import safe_join
 
 from companion_web import catalogue
 from companion_web.document import STATIC
 from companion_web.errors import Problem
 
 bp = Blueprint("assets", __name__)
+PACKED = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 @bp.get("/static/<path:name>")
 def static_file(name: str) -> Response:
-    packed = _packed(name) if "gzip" in request.accept_encodings else None
+    known = name in _scripts() and "gzip" in request.accept_encodings
+    packed = _packed(name) if known else None
     if packed is not None:
         response = Response(
             packed[0],
@@ -39,17 +40,22 @@ def static_file(name: str) -> Response:
 
 
 @cache
-def _packed(name: str) -> tuple[bytes, str, str] | None:
-    """A script, style or drawing of the page packed, its type and a tag; None: there is none of
-    that name that is worth it."""
-    kind = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}.get(
-        name.rpartition(".")[2]
-    )
-    path = safe_join(str(STATIC), name)
-    if kind is None or path is None or not Path(path).is_file():
-        return None
-    data = Path(path).read_bytes()
-    return gzip.compress(data, mtime=0), kind, hashlib.sha256(data).hexdigest()[:16]
+def _scripts() -> dict[str, Path]:
+    """Scripts, styles and drawings, which are worth packing, by name"""
+    return {
+        path.relative_to(STATIC).as_posix(): path
+        for path in STATIC.rglob("*.*")
+        if path.suffix in PACKED
+    }
+
+
+@cache
+def _packed(name: str) -> tuple[bytes, str, str]:
+    """One of `_scripts` packed, its type and a tag. What is remembered is never of a name that
+    somebody made up."""
+    data = _scripts()[name].read_bytes()
+    tag = hashlib.sha256(data).hexdigest()[:16]
+    return gzip.compress(data, mtime=0), PACKED[_scripts()[name].suffix], tag
 
 
 @bp.get("/locale/<code>.json")

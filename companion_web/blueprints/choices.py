@@ -8,9 +8,9 @@ from flask import Blueprint, Response, jsonify, request
 from companion.table.table import Table
 from companion_web.access import Viewer
 from companion_web.choices import may_lie, pieces_to_put, places_of, reasons_against, said_acts
-from companion_web.context import acting_for, require_host, seated_viewer, web
+from companion_web.context import acting_for, require_asked, require_host, seated_viewer, web
 from companion_web.errors import Problem
-from companion_web.http import answer_after, text_in
+from companion_web.http import answer_after, json_body, text_in
 from engine import Action
 from engine.layout import Contents
 
@@ -82,13 +82,16 @@ def place_picture(site: str) -> Response:
 @bp.post("/place")
 def correct_place() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to
-    it is done; else 409."""
+    it is done; else 409. A place that somebody is asked about is theirs to tell."""
     who, table, site = seated_viewer(), web.table, _site(web.table, text_in("site"))
-    contents = (request.get_json(silent=True) or {}).get("contents")
+    asked = web.snapshot.get("question") or {}
+    if site in asked.get("sites", ()):
+        require_asked(who, asked)
+    contents = json_body().get("contents")
     if (
         not isinstance(contents, list)
         or len(contents) > MOST_PIECES
-        or not all(k in table.plan.counts for k in contents)
+        or not all(isinstance(k, str) and k in table.plan.counts for k in contents)
     ):
         raise Problem(400, "there is no such piece")
     lies: Contents = tuple(contents)

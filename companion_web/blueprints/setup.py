@@ -7,14 +7,14 @@ from typing import Any
 
 import cv2
 import numpy as np
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify
 
 import engine
 from companion.setup.layout_sheet import game_picture
 from companion.setup.setup import NotSo, Setup
 from companion_web.context import current_viewer, require_host, web
 from companion_web.errors import Problem
-from companion_web.http import number_in, page_shell, text_in
+from companion_web.http import json_body, number_in, page_shell, text_in
 
 bp = Blueprint("setup", __name__)
 LONGEST = 1280  # of the live picture, pixels; corners are told in the picture's own
@@ -68,7 +68,7 @@ def _jpeg_answer(image: np.ndarray, headers: dict[str, str]) -> Response:
 @bp.post("/api/setup/game")
 def choose_game() -> Response:
     setup = _hosts_setup()
-    data = request.get_json(silent=True) or {}
+    data = json_body()
     seats, options = data.get("seats"), data.get("options")
     if (
         not isinstance(seats, list)
@@ -133,7 +133,7 @@ def take_photo() -> Response:
     """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width
     and height."""
     setup = _hosts_setup()
-    corners = (request.get_json(silent=True) or {}).get("corners")
+    corners = json_body().get("corners")
     if corners is not None:
         height, width = _setup_result(setup.look).shape[:2]
         try:

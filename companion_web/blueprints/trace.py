@@ -8,13 +8,14 @@ from typing import Any
 import cv2
 import msgspec
 import numpy as np
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify
 
 from calibration import trace
 from calibration.trace import BadTracing, Tracing
 from companion_web.desk import Desk, write_file
 from companion_web.document import page_answer
 from companion_web.errors import Problem
+from companion_web.http import json_body
 from engine.text import pack_text, say
 from engine.tracing import PlanFault
 
@@ -56,7 +57,7 @@ def trace_blueprint(
 
     @bp.post("/corners")
     def corners() -> Response:
-        desk, data = desk_now(), request.get_json(silent=True) or {}
+        desk, data = desk_now(), json_body()
         try:
             traced = trace.parse_tracing(
                 msgspec.to_builtins(trace.moved_tracing(_sent(), data["corners"], data["size"]))
@@ -103,6 +104,6 @@ def _answer(
 
 def _sent() -> Tracing:
     try:
-        return trace.parse_tracing((request.get_json(silent=True) or {}).get("drawing"))
+        return trace.parse_tracing(json_body().get("drawing"))
     except BadTracing as e:
         raise Problem(400, "{reason}", reason=str(e)) from None

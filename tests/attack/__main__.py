@@ -45,6 +45,7 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "for-other-seats": on_a_table(people.for_other_seats),
     "wrong-pins": on_a_table(people.wrong_pins),
     "rubbish": on_a_table(people.rubbish),
+    "made-up-names": on_a_table(people.made_up_names),
     "crowd": on_a_table(people.crowd),
     "cross-site": on_a_table(pages.cross_site),
     "odd-requests": on_a_table(pages.odd_requests),

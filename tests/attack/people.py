@@ -15,6 +15,7 @@ from pathlib import Path
 
 from companion.table.journal import Journal
 from devtools.load import measure_load
+from tests.attack.crowds import KEPT_MB, warm_up
 from tests.attack.table import PIN, RunningTable
 
 CHANGE_MS = 300.0  # issue 26
@@ -102,6 +103,28 @@ def rubbish(table: RunningTable) -> Iterator[Finding]:
         f"the log has {log.count('Traceback')} tracebacks, {len(log.splitlines())} lines",
         "Traceback" not in log,
     )
+
+
+def made_up_names(table: RunningTable, count: int = 300) -> Iterator[Finding]:
+    """Files, languages and rules that there are none of: nothing of them is remembered."""
+    warm_up(table)
+    before, answers = table.megabytes(), set()
+    for n in range(count):
+        for path in (
+            f"/static/js/{n}{'x' * 8000}.js",
+            f"/locale/{'y' * 300}{n}.json",
+            f"/api/rules/tigris?language=z{n}",
+        ):
+            gzip: dict[str, str | None] = {"Accept-Encoding": "gzip"}
+            answers.add(table.ask(path, address=f"127.0.5.{n % 40 + 1}", headers=gzip)[0])
+    after = table.megabytes()
+    yield (
+        f"{3 * count} made-up names: {before:.0f} MB before, {after:.0f} after; answers "
+        f"{sorted(answers)}",
+        after <= before + KEPT_MB and answers <= {200, 404, 429},
+    )
+    log = table.log()
+    yield f"the log has {log.count('Traceback')} tracebacks", "Traceback" not in log
 
 
 def crowd(table: RunningTable) -> Iterator[Finding]:

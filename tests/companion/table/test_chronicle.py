@@ -156,10 +156,12 @@ def test_a_game_that_no_file_keeps_is_on_the_shelf_while_it_is_there(ended, tmp_
 
 
 def test_an_end_that_is_taken_back_is_none(ended, tmp_path):
-    path = ended("1.journal")
+    path, shelf = ended("1.journal"), Shelf(tmp_path)
+    assert len(shelf.games()) == 1
     table = Table(None, Journal(path))
     table.undo(table.lines[-2].event)
-    assert Shelf(tmp_path).games() == []
+    table.journal.close()
+    assert shelf.games() == [] and len(shelf._known) == 1, "what it was before is not kept"
 
 
 def test_games_of_an_older_journal_are_replayed(ended, tmp_path):

@@ -86,6 +86,8 @@ def test_the_front_page_leads_there(phone):
         ("/api/setup/take", {"photo": "0"}),
         ("/api/setup/take", {"photo": 0, "corners": [1, 2]}),
         ("/api/setup/use", {}),
+        ("/api/setup/game", []),
+        ("/api/setup/take", [0]),
     ],
 )
 def test_nonsense_is_a_bad_request(path, data, phone):

@@ -103,6 +103,10 @@ def test_a_drawing_is_kept_and_gone_on_with(desk, client):
     )
     crossed = {"drawing": drawing, "corners": [[0, 0], [9, 9], [9, 0], [0, 9]], "size": [8, 6]}
     assert client.post("/api/trace/corners", json=crossed, headers=HERE).status_code == 400
+    for path in ("/api/trace", "/api/trace/corners", "/api/trace/save"):
+        for nonsense in ([1], {"drawing": [1]}, {"drawing": drawing, "size": {}}, None):
+            answer = client.post(path, json=nonsense, headers=HERE)
+            assert answer.status_code < 500, (path, nonsense)
 
 
 def tap(page, x, y):

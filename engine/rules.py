@@ -32,7 +32,6 @@ def load_rules(game: str, language: str = "en") -> dict[str, Rule]:
     """number -> Rule, in the ledger's order; English for statements that have no translation into
     that language (two letters). Do not change the dict.
 
-
     Raises ModuleNotFoundError if there is no such game.
     """
     return _rules_in(game, language if language in _translations_of(game) else "en")

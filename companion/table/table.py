@@ -456,14 +456,16 @@ class Table:
         reader was wrong from then on.
 
         allowed: whether the person may do such an action. Raises Refused if no legal action leads
-        there, BadJournal.
+        there, BadJournal; then nothing has changed.
         """
         with self._lock:
             have = self.state.layout().get(site, ())
             found = self._last.sites.get(site) if self._last is not None else None
+            excused = self._excused
             if found is not None:
-                self._excuse({**self._excused, site: UNKNOWN if found.foreign else found.best})
+                excused = {**excused, site: UNKNOWN if found.foreign else found.best}
             if self.state.shows_same(site, have, contents, self.reads.get(site, "pile")):
+                self._excuse(excused)
                 self._conclude(Verdict(SAME, self.state, seen=self._seen))
                 return self.verdict
             broken: tuple[Violation, ...] = ()
@@ -474,6 +476,7 @@ class Table:
                     and all(map(allowed, proposal.actions))
                 ):
                     before = self.state
+                    self._excuse(excused)
                     self._settle([str(a) for a in proposal.actions], 0, None, by)
                     self._conclude(
                         Verdict(

@@ -226,3 +226,13 @@ def test_an_act_said_by_the_next_player_says_that_those_before_have_passed(playe
     ]
     with pytest.raises(Refused):
         p.table.declare("lion: commit 2")  # no conflict, whoever has passed
+
+
+def test_a_correction_that_is_refused_changes_nothing(player):
+    p = player(START)
+    p.look(C2="market")
+    before, event = p.table.journal.contents("misread"), p.table.lines[-1].event
+    with pytest.raises(Refused):
+        p.table.correct("A3", ("temple",), by="bull", allowed=lambda action: False)
+    assert p.table.journal.contents("misread") == before == {}
+    assert p.table.lines[-1].event == event

@@ -237,3 +237,17 @@ def test_the_game_is_downloaded_whole_by_the_host_or_when_it_is_over(phone, tabl
     (tmp_path / "g.journal").write_bytes(answer.data)
     assert "attachment" in answer.headers["Content-Disposition"]
     assert Table(None, Journal(tmp_path / "g.journal")).state == table.state
+
+
+def test_a_place_that_somebody_is_asked_about_is_theirs_to_tell(make_app):
+    from tests.companion_web.support.tables import FakeTable
+
+    table = FakeTable()
+    app = make_app(table)
+    bull, lion = (Phone(app, f"10.0.1.{n}").sit(seat) for n, seat in enumerate(("bull", "lion")))
+    table.ask("lion")  # about D4
+    app.extensions["nilometer"].feed.refresh()
+    said = {"site": "D4", "contents": ["temple"]}
+    assert bull.post("/api/place", said).status_code == 403 and not table.heard
+    assert bull.post("/api/place", {**said, "site": "C4"}).status_code == 200
+    assert lion.post("/api/place", said).status_code == 200

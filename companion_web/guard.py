@@ -127,5 +127,13 @@ def same_origin(origin: str | None, site: str | None, host: str) -> None:
         raise Problem(403, "writes come from this page only")
     if origin is None and site is None:
         raise Problem(403, "a write has to say where it comes from (Origin)")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    if origin is not None and _place_of(origin) != host.lower():
         raise Problem(403, "writes come from this page only")
+
+
+def _place_of(origin: str) -> str:
+    """The host and port of an address; "" where it is none (http://[)"""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""

@@ -28,6 +28,7 @@ CROSS_SITE: dict[str, dict[str, str | None]] = {
     "as a form": {"Content-Type": "application/x-www-form-urlencoded"},
     "as plain text": {"Content-Type": "text/plain"},
     "under a rebound name": {"Host": "evil.example", "Origin": "http://evil.example"},
+    "of an origin that is no address": {"Origin": "http://["},
 }
 PATHS = (
     "/../../etc/passwd",

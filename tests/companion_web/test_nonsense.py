@@ -110,3 +110,29 @@ def test_made_up_names_are_not_kept(app):
         phone.get(f"/api/rules/tigris?language=z{n}")
         phone.get(f"/api/rules/tigris/T1?language={'abcdefgh'[n % 8]}{'ijklm'[n // 8]}")
     assert kept() == before
+
+
+NAMES = "Accept-Encoding Accept-Language Content-Type Cookie Host If-Modified-Since If-None-Match "
+NAMES += "Origin Range Referer Sec-Fetch-Site User-Agent X-Forwarded-For X-Forwarded-Host"
+SAID = ("", "[", "http://[", "http://]:x", "http://a:99999999", "é\xff", "x" * 5000, ";;;=", ",,")
+SAID += (
+    "*",
+    "bytes=99-1",
+    "gzip;q=x",
+    "%00",
+    "-1",
+    "W/",
+    'nilometer_language="\\777',
+    "a" + "b;" * 900,
+)
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_what_heads_say(app, name, caplog):
+    phone = Phone(app)
+    for said in SAID:
+        headers = {**HERE, "Accept-Encoding": "gzip", name: said}
+        for path in ("/", "/static/js/page.js", "/api/plan"):
+            assert phone.get(path, headers=headers).status_code < 500, (path, said)
+        assert phone.post("/api/host", {"pin": "1"}, headers).status_code < 500, said
+    assert not [r for r in caplog.records if r.exc_info]

@@ -20,6 +20,7 @@ from companion.runtime.config import Club
 log = logging.getLogger(__name__)
 MOST, LONGEST = 2000, 4096  # tables, and bytes of a state
 ENDED = 500  # finished games that are remembered
+DIGITS = 16  # of a version
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 Word = Annotated[str, msgspec.Meta(max_length=80)]
 Sentence = Annotated[str, msgspec.Meta(max_length=400)]
@@ -100,7 +101,9 @@ class Hall:
         gone. results: the finished games, oldest first, None if there are no new ones."""
         epoch, _, number = since.partition(".")
         with self._lock:
-            full = epoch != self.epoch or not number.isdecimal() or int(number) > self.version
+            # one of thousands of digits is no number that was told
+            known = epoch == self.epoch and number.isdecimal() and len(number) < DIGITS
+            full = not known or int(number) > self.version
             ids = (
                 list(self._states)
                 if full

@@ -337,7 +337,7 @@ def test_only_what_changed_is_sent_again():
     )
     again = page.get(f"/api/tables?since={answer.json['version']}").json
     assert not again["full"] and again["tables"] == again["gone"] == []
-    for since in ("", "x", "x.1", f"{hall.epoch}.99999999", f"{hall.epoch}.-1", f"{hall.epoch}.x"):
+    for since in ("", "x", "x.1", *(f"{hall.epoch}.{n}" for n in (10**8, -1, "x", "9" * 5000))):
         assert page.get(f"/api/tables?since={since}").json["full"], since
     heard(hall, "nilometer/t5/state", b'{"name":"Five"}')
     assert page.get(f"/api/tables?since={again['version']}").json["version"] == again["version"], (

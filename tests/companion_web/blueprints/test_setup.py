@@ -94,6 +94,17 @@ def test_nonsense_is_a_bad_request(path, data, phone):
     assert phone("host").post(path, data).status_code == 400
 
 
+@pytest.mark.parametrize("said", ["x" * 300, "\0\ud800", 10**40, [[1]]])
+@pytest.mark.parametrize("what", ["use", "go-on", "board", "copy", "camera", "game", "take"])
+def test_odd_words_are_answered_in_words(what, said, phone, caplog):
+    data = dict.fromkeys(("copy", "board", "name", "camera", "game", "photo", "corners"), said)
+    answer = phone("host").post(
+        f"/api/setup/{what}", {**data, "markers": 1, "seats": [str(said)], "options": {"a": "b"}}
+    )
+    assert 400 <= answer.status_code < 500 or what == "copy" and answer.status_code == 200
+    assert not [r for r in caplog.records if r.exc_info]
+
+
 def test_the_live_picture_is_one_of_the_camera(phone, director):
     data = phone("host").get("/api/setup/live.jpg").data
     image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)

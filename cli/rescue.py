@@ -18,6 +18,7 @@ import msgspec
 from flask import Flask
 
 import companion_web
+from calibration.files import sync_folder
 from cli.faults import input_faults
 from cli.serving import https_context
 from companion.fault import Fault
@@ -78,6 +79,7 @@ class Rescue:
         elif what == "set-up":
             path = written_path(self.config)
             os.replace(path, path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}"))
+            sync_folder(path.parent)
         self.done.set()
 
     @property

@@ -151,7 +151,7 @@ def kills(table: RunningTable, times: int) -> Iterator[Finding]:
         poster = threading.Thread(target=_act, args=(table, cookies, stop, acknowledged))
         before = len(acts(table))
         poster.start()
-        time.sleep(rng.uniform(0.3, 2.5))
+        time.sleep(rng.uniform(0.1, 1.2))  # an act or two, and another half done
         table.kill()
         stop.set()
         poster.join()

@@ -39,7 +39,8 @@ def calibrated_copy() -> Path:
         )
         # how well it reads is not what is attacked
         subprocess.run(
-            [sys.executable, "-m", "cli", "calibrate", str(folder), "--steps", "0", "--quiet"],
+            [sys.executable, "-m", "cli", "calibrate", folder, "--steps", "0", "--no-report"],
+            stdout=subprocess.DEVNULL,
             check=True,
         )
     return folder

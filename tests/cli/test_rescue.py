@@ -12,6 +12,7 @@ import pytest
 
 import companion_web
 import engine
+from cli import rescue as rescuing
 from cli.rescue import Rescue
 from companion.fault import Fault
 from companion.table.journal import BadJournal, Journal
@@ -132,12 +133,15 @@ def test_what_a_page_wrote_is_put_aside_for_setting_up_anew(folder, monkeypatch)
     state.mkdir()
     monkeypatch.setenv("NILOMETER_STATE", str(state))
     (state / "nilometer.toml").write_text("copy = ")
+    synced = []
+    monkeypatch.setattr(rescuing, "sync_folder", synced.append)
     rescue, client = page_settings(folder, Fault("state/nilometer.toml: Invalid value"))
     assert logged_in(client).get("/api/rescue").json["offers"] == ["set-up", "again"]
     assert client.post("/api/rescue", json={"do": "set-up"}, headers=HERE).status_code == 200
     assert [p.read_text() for p in state.glob("nilometer.toml.*")] == ["copy = "] and not (
         state / "nilometer.toml"
     ).exists()
+    assert synced == [state], "a power cut brings the old name back no more"
 
 
 def test_a_disk_that_cannot_be_written_is_told(folder, monkeypatch):

@@ -9,7 +9,7 @@ import gzip
 import io
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +28,8 @@ from engine.script import BadScript, parse_script
 
 bp = Blueprint("record", __name__)
 MOST_PIECES = 60  # on one site; the fullest boat holds fewer
+IN_TURN = 4  # who may wait for a whole game's page, the one whose page is made among them
+_places = threading.BoundedSemaphore(IN_TURN)
 _making = threading.Lock()
 _made: dict[tuple[Any, ...], str] = {}  # the page that was asked for last
 
@@ -64,7 +66,8 @@ def game_page() -> Response:
     """The game as one page that opens without the table."""
     _over_or_host()
     table = web.table
-    return _page(table.lines, table.settings, table.journal, "nilometer")
+    with _in_turn():
+        return _page(table.lines, table.settings, table.journal, "nilometer")
 
 
 @bp.get("/games/<name>.html")
@@ -75,36 +78,50 @@ def kept_game(name: str) -> Response:
     if found is None or folder is None:
         raise Problem(404, "there is no such game")
     try:
-        with contextlib.closing(Journal(folder / file, readonly=True)) as journal:
+        with (
+            _in_turn(),
+            contextlib.closing(Journal(folder / file, readonly=True)) as journal,
+        ):
             lines = fold_events(journal.events(), check=False, name=file)
             return _page(lines, {"names": found["names"]}, journal, name)
     except BadJournal:
         raise Problem(404, "there is no such game") from None
 
 
+@contextlib.contextmanager
+def _in_turn() -> Iterator[None]:
+    """A game's page takes a second or two: one is made at a time, and few may wait for theirs, or
+    they would take all the threads that answer everybody else. Raises Problem (503)."""
+    if not _places.acquire(blocking=False):
+        raise Problem(503, "too many requests; try again in a moment", retry_after=5.0)
+    try:
+        with _making:
+            yield
+    finally:
+        _places.release()
+
+
 def _page(
     lines: Sequence[Line], settings: Mapping[str, Any], journal: Journal, name: str
 ) -> Response:
-    """One at a time, and the last is remembered: with its pictures it takes a second or two."""
+    """The last is remembered. The caller's turn it is (`_in_turn`)."""
     language = catalogue.request_language()
     names = json.dumps(settings.get("names", {}))
     key = (journal.path, len(lines), lines[-1].event, language, names)
-    with _making:
-        if key not in _made:
-            drawing = web.drawing.of({"game": lines[-1].state.game})[0]
-            text = kept_page(
-                lines,
-                settings,
-                json.loads(gzip.decompress(drawing)),
-                web.settings.name,
-                {e.id: e.at for e in journal.events()},
-                lambda event: journal.picture(event, "after"),
-                language,
-            )
-            _made.clear()
-            _made[key] = text
-        text = _made[key]
-    return as_download(Response(text, mimetype="text/html"), f"{name}.html")
+    if key not in _made:
+        drawing = web.drawing.of({"game": lines[-1].state.game})[0]
+        text = kept_page(
+            lines,
+            settings,
+            json.loads(gzip.decompress(drawing)),
+            web.settings.name,
+            {e.id: e.at for e in journal.events()},
+            lambda event: journal.picture(event, "after"),
+            language,
+        )
+        _made.clear()
+        _made[key] = text
+    return as_download(Response(_made[key], mimetype="text/html"), f"{name}.html")
 
 
 @bp.get("/api/record.journal")

@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,6 +12,7 @@ import engine
 from companion.simulate.players import Players
 from companion.table.journal import Journal
 from companion.table.table import Table
+from companion_web.blueprints import record
 from companion_web.kept import _modules
 from tests.companion_web.support.browsing import PHONE, chromium, explained, fits  # noqa: F401
 
@@ -30,6 +33,28 @@ def played(game, folder):
             break
         table.declare(str(doing.action), "test")
     return table
+
+
+def test_who_waits_for_a_games_page_takes_no_more_than_a_few_threads(tmp_path):
+    app = companion_web.create_app(
+        played("tigris", tmp_path), companion_web.Settings(state=tmp_path)
+    )
+    host = companion_web.web_of(app).access.make_host()
+
+    def asked():
+        client = app.test_client()
+        client.set_cookie("nilometer_seat", host)
+        return client.get("/api/record.html").status_code
+
+    with record._making, ThreadPoolExecutor(record.IN_TURN) as pool:
+        waiting = [pool.submit(asked) for _ in range(record.IN_TURN)]
+        while record._places._value:
+            time.sleep(0.01)
+        assert asked() == 503, "at once, while the others wait"
+        record._making.release()
+        assert [w.result(60) for w in waiting] == [200] * record.IN_TURN
+        record._making.acquire()
+    assert asked() == 200
 
 
 @pytest.mark.parametrize("game, locale", [("tigris", "de-DE"), ("ur", "fr-FR")])

@@ -22,7 +22,6 @@ class BadCatalogue(ValueError):
     """A language file that cannot be used; the message names it and the fault."""
 
 
-@cache
 def _codes() -> frozenset[str]:
     return frozenset(f.name[:-5] for f in _FOLDER.iterdir() if f.name.endswith(".json"))
 

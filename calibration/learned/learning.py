@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-)
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +12,7 @@ from calibration.learned.network import total_loss
 from vision.learned.network import Weights
 
 DECAY, CLIP = 1e-4, 2.0
+HASTE = 3.0  # times the trunk's rate at which a copy's own classes are learnt
 PARTS = ("weights", "first", "second")
 Arrays = dict[str, jax.Array]
 
@@ -100,13 +96,15 @@ def advance(trunk, classes, steps, batch, rate):
     norm = jnp.sqrt(sum((g**2).sum() for g in slope.values()))
     shrink = jnp.minimum(1.0, CLIP / (norm + 1e-9))
     out = []
-    for (now, first, second), done in zip((trunk, classes), steps):
+    for (now, first, second), done, pace in zip(
+        (trunk, classes), steps, (rate, HASTE * rate), strict=True
+    ):
         moved, one, two = {}, {}, {}
         for k in now:
             g = slope[k] * shrink
             one[k] = 0.9 * first[k] + 0.1 * g
             two[k] = 0.99 * second[k] + 0.01 * g * g
             move = (one[k] / (1 - 0.9**done)) / (jnp.sqrt(two[k] / (1 - 0.99**done)) + 1e-8)
-            moved[k] = now[k] - rate * (move + (DECAY * now[k] if now[k].ndim > 1 else 0))
+            moved[k] = now[k] - pace * (move + (DECAY * now[k] if now[k].ndim > 1 else 0))
         out.append((moved, one, two))
     return *out, loss

@@ -7,7 +7,13 @@ learnt can be read by any runtime as it stands."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+
+# one thread: another process makes samples beside it
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import jax
 import jax.numpy as jnp
@@ -15,16 +21,21 @@ import numpy as np
 from jax import lax
 
 from vision.learned.network import (
+    ANGLES,
     FEW,
     FINE,
     PIECE_GRID,
     PIECE_REACH,
     PIECE_SIZE,
+    RINGS,
     SITE_GRID,
     SITE_SIZE,
+    SITE_TEMPLATE,
+    TEMPLATES,
     TRUNK,
     WIDE,
     Weights,
+    polar_offsets,
 )
 
 SMOOTH = 0.01  # of a label's certainty given away: a label may be wrong
@@ -63,11 +74,19 @@ def init_classes(rng: np.random.Generator, forms: int, kinds: int, classes: int)
     return {
         "classes/heat": rng.normal(0, 0.05, (FINE, max(forms, 1))).astype(np.float32),
         "classes/heat.bias": np.full(max(forms, 1), -4.0, np.float32),
-        "classes/piece": rng.normal(0, 0.1, (PIECE_SIZE, kinds + 1)).astype(np.float32),
+        "classes/site_prints": random_filters(rng, (SITE_TEMPLATE, SITE_TEMPLATE, 3, TEMPLATES)),
+        "classes/site_prints.bias": np.zeros(TEMPLATES, np.float32),
+        "classes/piece_prints": random_filters(rng, (ANGLES, RINGS, 3, TEMPLATES)),
+        "classes/piece_prints.bias": np.zeros(TEMPLATES, np.float32),
+        "classes/piece": rng.normal(0, 0.1, (PIECE_SIZE + TEMPLATES, kinds + 1)).astype(np.float32),
         "classes/piece.bias": np.zeros(kinds + 1, np.float32),
-        "classes/site": rng.normal(0, 0.1, (SITE_SIZE, classes)).astype(np.float32),
+        "classes/site": rng.normal(0, 0.1, (SITE_SIZE + TEMPLATES, classes)).astype(np.float32),
         "classes/site.bias": np.zeros(classes, np.float32),
     }
+
+
+def random_filters(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return rng.normal(0, np.sqrt(2 / np.prod(shape[:-1])), shape).astype(np.float32)
 
 
 def convolve(x: jax.Array, w: Mapping[str, jax.Array], name: str) -> jax.Array:
@@ -110,20 +129,61 @@ def sample_features(features: jax.Array, index: jax.Array, weight: jax.Array) ->
     return (flat[index] * weight[..., None]).sum(2)
 
 
-def classify(w: Mapping[str, jax.Array], name: str, sampled: jax.Array) -> jax.Array:
-    """(r, g, c) -> logits (r, classes)"""
+def embed_places(w: Mapping[str, jax.Array], name: str, sampled: jax.Array) -> jax.Array:
+    """(r, g, c) -> what sites or pieces are described by (r, n)"""
     few = (sampled @ w[f"trunk/{name}_squeeze"]).reshape(len(sampled), -1)
-    embedded = jax.nn.relu(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"])
-    return embedded @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+    return jax.nn.relu(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"])
 
 
-def heat_loss(logits: jax.Array, target: jax.Array, weight: jax.Array) -> jax.Array:
+def classify(
+    w: Mapping[str, jax.Array], name: str, embedded: jax.Array, prints: jax.Array
+) -> jax.Array:
+    """What places are described by (r, n), prints (r, TEMPLATES) -> logits (r, classes)"""
+    described = jnp.concatenate([embedded, prints], 1)
+    return described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+
+
+def match_site_prints(
+    w: Mapping[str, jax.Array], pixels: jax.Array, upright: jax.Array | None
+) -> jax.Array:
+    """(r, TEMPLATES) how well the copy's prints fit pictures of sites (r, n, n, 3), wherever on them
+    they lie. upright: (r,) where they lie one way up; None: everywhere"""
+    filters = w["classes/site_prints"]
+    if upright is not None:
+        filters = jnp.concatenate([jnp.rot90(filters, q, (0, 1)) for q in range(4)], -1)
+    fits = lax.conv_general_dilated(
+        pixels.astype(jnp.float32),
+        filters,
+        (1, 1),
+        "VALID",
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    ).max((1, 2))
+    if upright is not None:
+        turned = fits.reshape(len(pixels), 4, -1)
+        fits = jnp.where(upright[:, None], turned[:, 0], turned.max(1))
+    return jax.nn.relu(fits + w["classes/site_prints.bias"])
+
+
+def match_piece_prints(w: Mapping[str, jax.Array], pixels: jax.Array) -> jax.Array:
+    """(r, TEMPLATES) how well the copy's prints fit pieces (r, ANGLES, RINGS, 3), turned any way"""
+    around = jnp.concatenate([pixels, pixels[:, :-1]], 1).astype(jnp.float32)
+    fits = lax.conv_general_dilated(
+        around,
+        w["classes/piece_prints"],
+        (1, 1),
+        "VALID",
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    )
+    return jax.nn.relu(fits.max((1, 2)) + w["classes/piece_prints.bias"])
+
+
+def heat_loss(logits: jax.Array, target: jax.Array) -> jax.Array:
     """CenterNet's focal loss (Zhou et al. 2019) over (n, h, w, forms)"""
     p = jax.nn.sigmoid(logits)
     hit = (target > 0.999).astype(jnp.float32)
     up = -((1 - p) ** 2) * jax.nn.log_sigmoid(logits) * hit
     down = -(p**2) * jax.nn.log_sigmoid(-logits) * (1 - target) ** 4 * (1 - hit)
-    return ((up + down) * weight[..., None]).sum() / jnp.maximum(hit.sum(), 5)
+    return (up + down).sum() / jnp.maximum(hit.sum(), 5)
 
 
 def class_loss(
@@ -141,8 +201,12 @@ def site_loss(
 ) -> jax.Array:
     """Of what lies on sites as one. part: "site" as they lie on the canvas, or "close" """
     sampled = sample_features(quarter, batch[f"{part}_index"], batch[f"{part}_weight"])
+    embedded = embed_places(w, "site", sampled)
+    prints = jnp.zeros((len(embedded), TEMPLATES))
+    if part == "site":
+        prints = match_site_prints(w, batch["site_pixels"], batch.get("site_upright"))
     return class_loss(
-        classify(w, "site", sampled),
+        classify(w, "site", embedded, prints),
         batch[f"{part}_label"],
         batch[f"{part}_allowed"],
         batch[f"{part}_counts"],
@@ -163,30 +227,57 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
         heat @ w["classes/heat"] + w["classes/heat.bias"],
         batch["heat"].astype(jnp.float32),
     )
-    loss += heat_loss(logits, target, batch["heat_weight"])
-    index, weight, form = mistaken_places(
-        lax.stop_gradient(logits), target, batch["heat_weight"], batch["form_reach"]
+    loss += heat_loss(logits, target)
+    index, weight, form, middle = mistaken_places(
+        lax.stop_gradient(logits), target, batch["form_reach"]
     )
-    index, weight = (
+    index, weight, pixels = (
         jnp.concatenate([batch[k], v])
-        for k, v in (("piece_index", index), ("piece_weight", weight))
+        for k, v in (
+            ("piece_index", index),
+            ("piece_weight", weight),
+            ("piece_pixels", polar_pixels(batch["x"], *middle, batch["form_width"][form])),
+        )
     )
     none = batch["form_kinds"].shape[1] - 1
     label = jnp.concatenate([batch["piece_label"], jnp.full(len(form), none, jnp.int32)])
     allowed = jnp.concatenate([batch["piece_allowed"], batch["form_kinds"][form]])
     counts = jnp.concatenate([batch["piece_counts"], jnp.full(len(form), MISTAKEN)])
-    return loss + class_loss(
-        classify(w, "piece", sample_features(fine, index, weight)), label, allowed, counts
+    embedded = embed_places(w, "piece", sample_features(fine, index, weight))
+    logits = classify(w, "piece", embedded, match_piece_prints(w, pixels))
+    return loss + class_loss(logits, label, allowed, counts)
+
+
+def polar_pixels(
+    x: jax.Array, sample: jax.Array, y: jax.Array, x_at: jax.Array, width: jax.Array
+) -> jax.Array:
+    """(r, ANGLES, RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r,) of a sample, in its
+    pixels; width: (r,) pixels"""
+    n, half, _, _ = x.shape
+    picture = x.reshape(n, half, half, 2, 2, 6)[..., :3].transpose(0, 1, 3, 2, 4, 5)
+    flat = picture.reshape(-1, 3).astype(jnp.float32)
+    off = jnp.asarray(polar_offsets())
+    fy, fx = (
+        jnp.clip(v[:, None] + off[None, :, k] * width[:, None], 0, 2 * half - 1.001)
+        for v, k in ((y, 1), (x_at, 0))
     )
+    y0, x0 = jnp.floor(fy).astype(jnp.int32), jnp.floor(fx).astype(jnp.int32)
+    py, px = (fy - y0)[..., None], (fx - x0)[..., None]
+    first = sample[:, None] * (4 * half * half) + y0 * (2 * half) + x0
+    rows = [flat[first + dy * 2 * half + dx] for dy in (0, 1) for dx in (0, 1)]
+    top = rows[0] * (1 - px) + rows[1] * px
+    low = rows[2] * (1 - px) + rows[3] * px
+    return (top * (1 - py) + low * py).reshape(-1, ANGLES, RINGS, 3)
 
 
 def mistaken_places(
-    logits: jax.Array, target: jax.Array, known: jax.Array, reach: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+    logits: jax.Array, target: jax.Array, reach: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array, tuple[jax.Array, jax.Array, jax.Array]]:
     """Where heat maps (n, h, w, forms) are highest though no piece lies there: places as of
-    `sample_features`, and their forms. reach: (forms,) pixels along a piece's longer side"""
+    `sample_features`, their forms, and (sample, y, x in its pixels) each. reach: (forms,) pixels along
+    a piece's longer side"""
     n, h, _, forms = logits.shape
-    wrong = jnp.where((target < 0.05) & (known[..., None] > 0), logits, -1e9)
+    wrong = jnp.where(target < 0.05, logits, -1e9)
     blocks = wrong.reshape(n, h // 4, 4, h // 4, 4, forms)  # at most one of 4 x 4 places
     best = blocks.transpose(0, 5, 1, 3, 2, 4).reshape(n, forms, (h // 4) ** 2, 16)
     value, inner = best.max(-1), best.argmax(-1)
@@ -207,4 +298,6 @@ def mistaken_places(
         [(py if dy else 1 - py) * (px if dx else 1 - px) for dy in (0, 1) for dx in (0, 1)], -1
     )
     form = jnp.broadcast_to(jnp.arange(forms).reshape(1, -1, 1), (n, forms, WRONG)).reshape(-1)
-    return index.reshape(len(form), -1, 4), weight.reshape(len(form), -1, 4), form
+    sample = jnp.broadcast_to(jnp.arange(n).reshape(n, 1, 1), (n, forms, WRONG))
+    middle = (sample.reshape(-1), 2 * y.reshape(-1) + 0.5, 2 * x.reshape(-1) + 0.5)
+    return index.reshape(len(form), -1, 4), weight.reshape(len(form), -1, 4), form, middle

@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.learned.batch import Shapes
 from calibration.learned.checkpoint import EVERY, Checkpoint
-from calibration.learned.compose import Composer, Look, Truth
+from calibration.learned.compose import CROWDED, Composer, Look, Truth
 from calibration.learned.cut_out import (
     FINE,
     Specimen,
@@ -56,6 +56,8 @@ BATCH = 4
 AHEAD = 8  # batches that are made before they are needed
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
 RATE = 1.5e-3  # the highest learning rate
+SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
+FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
 
 
 class Unlearnt(RuntimeError):
@@ -77,7 +79,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
     reals: Sequence[tuple[np.ndarray, Truth]]
     shots: Sequence[Shot]
 
-    def composer(self, seed: int) -> Composer:
+    def composer(self, seed: int, crowded: float = CROWDED) -> Composer:
         return Composer(
             self.plan,
             self.view,
@@ -90,6 +92,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
             self.reals,
             self.shots,
             seed,
+            crowded,
         )
 
 
@@ -169,7 +172,12 @@ def complete_groups(
                 and set(g.ids) & plan.fitting[k]
                 and (k not in by_turn or any(v.turned is not None for v in looks[k]))
             ]
-        out.append(msgspec.structs.replace(g, loose=tuple(sorted(loose)), classes=tuple(classes)))
+        quarters = any(v.lies != "upright" for c in classes for k in c for v in looks.get(k, ()))
+        out.append(
+            msgspec.structs.replace(
+                g, loose=tuple(sorted(loose)), classes=tuple(classes), quarters=quarters
+            )
+        )
     return tuple(out)
 
 
@@ -290,7 +298,7 @@ def real_truth(
     standing: Sequence[Standing],
 ) -> Truth:
     """What a calibration photo shows, in canvas pixels"""
-    truth = Truth(camera_position(shot.pose), [], {}, [])
+    truth = Truth(camera_position(shot.pose), [], {})
     over = covered_sites(plan, shot.layout)
     for g in groups:
         for i in g.ids:
@@ -384,10 +392,11 @@ def teach_network(
     """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to
     begin from; beside: whether another process makes the batches; keep: where what is learnt is kept
     on the way, and gone on from. The same on every machine of one kind"""
-    from calibration.learned.learning import (
-        Learner,
-    )  # JAX takes a second and 200 MB, needed here only
+    # here: JAX takes a second and 200 MB
+    from calibration.learned.class_fit import fit_classes
+    from calibration.learned.learning import Learner
 
+    first = int(FIRST * steps)
     learner = Learner(initial_weights(lesson.shapes, seed, trunk))
     checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
     before, done = checkpoint.load_progress() if checkpoint is not None else None, 0
@@ -395,14 +404,31 @@ def teach_network(
         done = before[0]
         learner.restore(before[1])
     # other batches than the first so many
-    batches = (batches_beside if beside else make_batches)(lesson, seed + done, steps - done)
+    made = (batches_beside if beside else make_batches)(lesson, seed + done, steps - done)
+    batches = told_progress(made, done, steps, progress)
+    if first and before is None:
+        done = first
+        learner = Learner(
+            fit_classes(initial_weights(lesson.shapes, seed, trunk), islice(batches, first))
+        )
     for n, batch in enumerate(batches, done + 1):
-        learner.learn(batch, learning_rate((n - 1) / steps, RATE))
+        learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), RATE))
         if checkpoint is not None and n % EVERY == 0:
             checkpoint.save_progress(n, learner.freeze())
+    return learner.current()
+
+
+def told_progress(
+    batches: Iterator[dict[str, np.ndarray]],
+    done: int,
+    steps: int,
+    progress: Callable[[float], None] | None,
+) -> Iterator[dict[str, np.ndarray]]:
+    """The same batches, while `progress` is told the share of all steps that is done"""
+    for n, batch in enumerate(batches, done + 1):
+        yield batch
         if progress is not None:
             progress(n / steps)
-    return learner.current()
 
 
 def teach_apart(
@@ -462,8 +488,11 @@ def _teach_and_tell(
 
 def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
     """What reads with these weights, believed wholly"""
-    from calibration.learned.export import export_trunk
+    from calibration.learned.export import export_trunk, quantize_trunk
 
+    composer = lesson.composer(SHOWN_SEED)
+    samples = (composer.make_sample() for _ in range(SHOWN))
+    shown = (x for s in samples for x in (s.x, *(picture for _, _, picture in s.close)))
     return LearnedReader(
         lesson.plan,
         lesson.view,
@@ -472,7 +501,7 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
         lesson.reference,
         lesson.empty,
         weights,
-        export_trunk(weights),
+        quantize_trunk(export_trunk(weights), shown),
     )
 
 

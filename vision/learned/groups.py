@@ -27,7 +27,7 @@ class SiteGroup(msgspec.Struct, frozen=True):
     what the samplers show; of a cluster its card, of a pile all of it; loose: kinds that lie on it
     besides; most: the most of them a sampler shows; bare: whether they lie where no card does;
     tall, foot: mm that the tallest piece is high which stands on a pile, and the widest wide; 0
-    where all lie"""
+    where all lie; quarters: whether what lies there may lie turned by quarters"""
 
     reads: str
     ids: tuple[str, ...]
@@ -38,6 +38,7 @@ class SiteGroup(msgspec.Struct, frozen=True):
     bare: bool = False
     tall: float = 0.0
     foot: float = 0.0
+    quarters: bool = False
 
 
 def is_card(site: Site, piece: Piece) -> bool:

@@ -12,6 +12,9 @@ SITE_GRID, PIECE_GRID = 12, 8  # places a side sampled of a site, of a piece
 SITE_SIZE, PIECE_SIZE = 96, 64  # numbers that a site, a piece is described by
 SITE_REACH, PIECE_REACH = 1.25, 1.5  # of its larger side that is sampled
 FOOT_REACH = 1.25  # of the widest foot that is shown about a standing piece's foot and top
+TEMPLATES = 80  # prints of its own that a copy's network looks for, wherever on a place they lie
+SITE_PIXELS, SITE_TEMPLATE = 18, 14  # places a side sampled of a site's picture, and of a print
+RINGS, ANGLES = 6, 24  # places sampled about a piece's middle, so that turning it shifts them
 CLOSE_UP = (72, 144)  # pixels of the picture of a standing piece, its top to the right
 
 # name: (size, channels in, out, stride, dilation)
@@ -59,10 +62,31 @@ def grid_places(
     """Where a grid about middles (r, 2) canvas px, whose sides are (r, 2, 2) px, falls on a feature
     map (h, w) of this stride: rows of the flattened map (r, grid^2, 4) int32 and their weights (r,
     grid^2, 4) float32"""
-    h, w = shape
     t = (np.arange(grid) + 0.5) / grid - 0.5
     off = np.stack(np.meshgrid(t, t), -1).reshape(1, -1, 2) @ np.asarray(axes_px, float)
-    at = (np.asarray(middle_px, float)[:, None] + off + 0.5) / stride - 0.5
+    return neighbours_of((np.asarray(middle_px, float)[:, None] + off + 0.5) / stride - 0.5, shape)
+
+
+def polar_places(
+    middle_px: np.ndarray, reach_px: np.ndarray, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where rings about middles (r, 2) px, out to a little more than half of `reach_px` (r,), fall
+    on a picture (h, w): as `grid_places`, the angles first"""
+    off = polar_offsets()[None] * np.asarray(reach_px, float).reshape(-1, 1, 1)
+    return neighbours_of(np.asarray(middle_px, float)[:, None] + off, shape)
+
+
+def polar_offsets() -> np.ndarray:
+    """(ANGLES * RINGS, 2) of a piece's width: where it is sampled about its middle"""
+    angle = np.repeat(2 * np.pi * np.arange(ANGLES) / ANGLES, RINGS)
+    ring = np.tile(0.55 * (np.arange(RINGS) + 0.5) / RINGS, ANGLES)
+    return np.column_stack([np.cos(angle), np.sin(angle)]) * ring[:, None]
+
+
+def neighbours_of(at: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The four places of a map (h, w) about each of (r, n, 2), rows of the flattened map (r, n, 4)
+    int32, and their weights (r, n, 4) float32"""
+    h, w = shape
     low = np.floor(at)
     part = (at - low).astype(np.float32)
     low = low.astype(np.int32)
@@ -72,3 +96,30 @@ def grid_places(
     index = np.stack([y0 * w + x0, y0 * w + x1, y1 * w + x0, y1 * w + x1], -1)
     weight = np.stack([(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx], -1)
     return index, weight
+
+
+def slide_templates(
+    pixels: np.ndarray, templates: np.ndarray, quarters: bool, chunk: int = 64
+) -> np.ndarray:
+    """(r, T) how well each of the templates (k, k, c, T) fits pictures (r, n, n, c) where it fits
+    best; quarters: turned by quarters too"""
+    k, _, c, count = templates.shape
+    turned = [np.rot90(templates, q, (0, 1)) for q in (range(4) if quarters else (0,))]
+    filters = [np.ascontiguousarray(t).reshape(-1, count) for t in turned]
+    out = np.full((len(pixels), count), -np.inf, np.float32)
+    for n in range(0, len(pixels), chunk):
+        some = pixels[n : n + chunk]
+        windows = np.lib.stride_tricks.sliding_window_view(some, (k, k), (1, 2))
+        rows = windows.transpose(0, 1, 2, 4, 5, 3).reshape(len(some), -1, k * k * c)
+        for f in filters:
+            out[n : n + chunk] = np.maximum(out[n : n + chunk], (rows @ f).max(1))
+    return out
+
+
+def turn_templates(pixels: np.ndarray, templates: np.ndarray) -> np.ndarray:
+    """(r, T) how well each of the templates (ANGLES, RINGS, c, T) fits what lies about a middle (r,
+    ANGLES, RINGS, c), turned as it fits best"""
+    around = np.concatenate([pixels, pixels[:, :-1]], 1)
+    windows = np.lib.stride_tricks.sliding_window_view(around, ANGLES, 1)
+    rows = windows.transpose(0, 1, 4, 2, 3).reshape(len(pixels), ANGLES, -1)
+    return (rows @ templates.reshape(-1, templates.shape[-1])).max(1)

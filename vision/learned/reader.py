@@ -16,7 +16,7 @@ from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import MARGIN, Canvas, Window, stack_input
+from vision.learned.canvas import GREY, MARGIN, SPREAD, Canvas, Window, stack_input
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -26,17 +26,24 @@ from vision.learned.groups import (
     site_box,
 )
 from vision.learned.network import (
+    ANGLES,
     CLOSE_UP,
     FOOT_REACH,
     PIECE_GRID,
     PIECE_REACH,
+    RINGS,
     SITE_GRID,
+    SITE_PIXELS,
     SITE_REACH,
+    TEMPLATES,
     WIDE,
     Weights,
     grid_places,
+    polar_places,
+    slide_templates,
     square_axes,
     standing_axes,
+    turn_templates,
 )
 from vision.plan import Plan
 from vision.storage import model_file
@@ -139,7 +146,8 @@ class LearnedReader:
                 stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
             )
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
-        for found in self.find_pieces(fine, heat, pose, np.array([x0, y0])):
+        shown = (seen - np.float32(GREY)) / np.float32(SPREAD)
+        for found in self.find_pieces(fine, heat, shown, pose, np.array([x0, y0])):
             for site, share in self.homes.owners(found.foot).items():
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
@@ -147,7 +155,7 @@ class LearnedReader:
             if g.tall:
                 rows = self.classify_closely(n, ids, seen, pose, window)
             else:
-                rows = self.classify_sites(n, ids, quarter, np.array([x0, y0]))
+                rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]))
             for site, row in zip(ids, rows):
                 if g.reads == "pile":
                     out[site] = self.pile_evidence(g, row)
@@ -172,15 +180,25 @@ class LearnedReader:
         return self.view.window_around(low - reach, high + reach, CONTEXT)
 
     def classify_sites(
-        self, group: int, ids: Sequence[str], quarter: np.ndarray, origin: np.ndarray
+        self,
+        group: int,
+        ids: Sequence[str],
+        quarter: np.ndarray,
+        seen: np.ndarray,
+        origin: np.ndarray,
     ) -> np.ndarray:
-        """(sites, classes) log-probabilities. origin: (2,) canvas pixel of the feature map's first"""
+        """(sites, classes) log-probabilities. seen: (h, w, 3) as of `picture_of`; origin: (2,)
+        canvas pixel of its first"""
         if not ids:
             return np.zeros((0, len(self.groups[group].classes)))
         at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
         side = np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
         axes = square_axes(side * self.view.scale)
-        logits = self.classify("site", sample_map(quarter, at, axes, SITE_GRID, 4))
+        logits = self.classify(
+            "site",
+            sample_map(quarter, at, axes, SITE_GRID, 4),
+            self.site_prints(seen, at, axes, self.groups[group].quarters),
+        )
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 
     def classify_closely(
@@ -205,17 +223,39 @@ class LearnedReader:
         rows = np.zeros((len(pictures), SITE_GRID**2, WIDE), np.float32)
         for n, picture in enumerate(pictures):
             rows[n] = sample_map(self.trunk(picture)[1], *whole_close_up(), SITE_GRID, 4)[0]
-        logits = self.classify("site", rows)
+        none = np.zeros((len(rows), TEMPLATES), np.float32)
+        logits = self.classify("site", rows, none)
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 
-    def classify(self, name: str, sampled: np.ndarray) -> np.ndarray:
+    def classify(self, name: str, sampled: np.ndarray, prints: np.ndarray) -> np.ndarray:
+        """(r, classes) logits of what features (r, g, c) and prints (r, TEMPLATES) tell"""
         w = self.weights
         few = (sampled @ w[f"trunk/{name}_squeeze"]).reshape(len(sampled), -1)
         embedded = np.maximum(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"], 0)
-        return embedded @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+        described = np.concatenate([embedded, prints], 1)
+        return described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+
+    def site_prints(
+        self, seen: np.ndarray, at: np.ndarray, axes: np.ndarray, quarters: bool
+    ) -> np.ndarray:
+        """(r, TEMPLATES) how well the copy's prints fit sites about (r, 2) px, sides (r, 2, 2) px"""
+        pixels = sample_map(seen, at, axes, SITE_PIXELS, 1)
+        pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
+        fits = slide_templates(pixels, self.weights["classes/site_prints"], quarters)
+        return np.maximum(fits + self.weights["classes/site_prints.bias"], 0)
+
+    def piece_prints(self, seen: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
+        """(r, TEMPLATES) how well the copy's prints fit pieces `width` (r,) px wide about (r, 2)"""
+        fits = turn_templates(sample_polar(seen, at, width), self.weights["classes/piece_prints"])
+        return np.maximum(fits + self.weights["classes/piece_prints.bias"], 0)
 
     def find_pieces(
-        self, fine: np.ndarray, heat: np.ndarray, pose: Pose, origin: np.ndarray
+        self,
+        fine: np.ndarray,
+        heat: np.ndarray,
+        seen: np.ndarray,
+        pose: Pose,
+        origin: np.ndarray,
     ) -> list[Finding]:
         """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer"""
         if not self.forms:
@@ -229,7 +269,7 @@ class LearnedReader:
             if not len(xs):
                 continue
             at = np.column_stack([xs, ys]) * 2 + 0.5
-            here, kinds = self.weigh_places(f, fine, one[ys, xs], at)
+            here, kinds = self.weigh_places(f, fine, one[ys, xs], seen, at)
             tops = self.view.to_mm(at + origin)
             feet = tops - lean_at(pose, tops) * form.found_height
             found += [
@@ -245,12 +285,17 @@ class LearnedReader:
         return self.without_clashes(found)
 
     def weigh_places(
-        self, form: int, fine: np.ndarray, heat: np.ndarray, at: np.ndarray
+        self, form: int, fine: np.ndarray, heat: np.ndarray, seen: np.ndarray, at: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """((n,) chance that a piece of this form lies there, (n, kinds of the form) which it is).
-        heat: (n,) logits; at: (n, 2) px"""
+        heat: (n,) logits; seen: as of `picture_of`; at: (n, 2) px"""
         axes = square_axes(np.full(len(at), PIECE_REACH * self.forms[form].reach * self.view.scale))
-        logits = self.classify("piece", sample_map(fine, at, axes, PIECE_GRID, 2))
+        width = np.full(len(at), self.forms[form].width * self.view.scale)
+        logits = self.classify(
+            "piece",
+            sample_map(fine, at, axes, PIECE_GRID, 2),
+            self.piece_prints(seen, at, width),
+        )
         p = np.exp(log_softmax(logits[:, [*self.of_form[form], -1]]))
         return combine_odds(heat, p[:, -1]), p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
 
@@ -448,6 +493,15 @@ def sample_map(
     index, weight = grid_places(at, axes, grid, stride, features.shape[:2])
     flat = np.ascontiguousarray(features).reshape(-1, features.shape[-1])
     return np.einsum("rgkc,rgk->rgc", flat[index], weight)
+
+
+def sample_polar(picture: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """(r, ANGLES, RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces `width` (r,) px wide"""
+    index, weight = polar_places(at, width, picture.shape[:2])
+    flat = np.ascontiguousarray(picture).reshape(-1, picture.shape[-1])
+    return np.einsum("rgkc,rgk->rgc", flat[index], weight).reshape(
+        len(at), ANGLES, RINGS, picture.shape[-1]
+    )
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

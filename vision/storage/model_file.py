@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 6
+FORMAT = 7
 
 
 class BadModel(ValueError):

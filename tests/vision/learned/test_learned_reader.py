@@ -6,19 +6,31 @@ import subprocess
 import sys
 
 import cv2
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from calibration.learned.batch import Shapes
-from calibration.learned.export import export_trunk
-from calibration.learned.network import run_trunk
+from calibration.learned.export import export_trunk, quantize_trunk
+from calibration.learned.network import match_piece_prints, match_site_prints, run_trunk
 from calibration.learned.teach import initial_weights
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import Canvas, stack_input
+from vision.learned.canvas import GREY, SPREAD, Canvas, picture_of, stack_input
 from vision.learned.groups import group_forms, group_sites
-from vision.learned.network import CLOSE_UP, grid_places, square_axes, standing_axes
-from vision.learned.reader import LearnedReader, SiteMap, close_up
+from vision.learned.network import (
+    ANGLES,
+    CLOSE_UP,
+    RINGS,
+    SITE_PIXELS,
+    SITE_TEMPLATE,
+    grid_places,
+    slide_templates,
+    square_axes,
+    standing_axes,
+    turn_templates,
+)
+from vision.learned.reader import LearnedReader, SiteMap, close_up, load_trunk
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 
@@ -114,6 +126,57 @@ def test_the_kept_graph_is_the_network_that_learnt(reader):
     x = np.random.default_rng(0).normal(0, 1, (32, 48, 24)).astype(np.float32)
     for kept, learnt in zip(reader.trunk(x), run_trunk(weights, x[None])):
         assert np.abs(kept - np.asarray(learnt[0])).max() < 1e-3
+
+
+def test_whole_numbers_tell_nearly_the_same(reader):
+    rng = np.random.default_rng(0)
+    shown = [rng.normal(0, 1, (32, 48, 24)).astype(np.float32) for _ in range(4)]
+    quick = load_trunk(quantize_trunk(reader.graph, iter(shown)))
+    for whole, rounded in zip(reader.trunk(shown[0]), quick(shown[0])):
+        assert np.abs(whole - rounded).mean() < 0.1 * np.abs(whole).mean()
+
+
+def test_a_print_is_found_wherever_and_however_turned_it_lies():
+    rng = np.random.default_rng(2)
+    mark = rng.normal(0, 1, (SITE_TEMPLATE, SITE_TEMPLATE, 3)).astype(np.float32)
+    pictures = np.zeros((3, SITE_PIXELS, SITE_PIXELS, 3), np.float32)
+    pictures[0, 2:-2, 2:-2] = mark
+    pictures[1, :-4, 4:] = mark
+    pictures[2, 2:-2, 2:-2] = np.rot90(mark)
+    straight, turned = (slide_templates(pictures, mark[..., None], q)[:, 0] for q in (False, True))
+    most = float((mark**2).sum())
+    assert straight[:2] == pytest.approx([most, most], rel=1e-4) and straight[2] < 0.5 * most
+    assert turned == pytest.approx([most] * 3, rel=1e-4)
+
+
+def test_a_piece_turned_shifts_its_angles():
+    rng = np.random.default_rng(3)
+    mark = rng.normal(0, 1, (ANGLES, RINGS, 3)).astype(np.float32)
+    pieces = np.stack([np.roll(mark, n, 0) for n in (0, 5, 17)])
+    fits = turn_templates(pieces, mark[..., None])[:, 0]
+    assert fits == pytest.approx([float((mark**2).sum())] * 3, rel=1e-4)
+
+
+def test_prints_are_matched_alike_by_who_teaches(reader):
+    weights = {k: jnp.asarray(v) for k, v in reader.weights.items()}
+    rng = np.random.default_rng(4)
+    sites = rng.normal(0, 1, (4, SITE_PIXELS, SITE_PIXELS, 3)).astype(np.float32)
+    upright = np.array([True, False, True, False])
+    learnt = match_site_prints(weights, jnp.asarray(sites), jnp.asarray(upright))
+    pieces = rng.normal(0, 1, (4, ANGLES, RINGS, 3)).astype(np.float32)
+    filters, bias = (reader.weights[f"classes/site_prints{part}"] for part in ("", ".bias"))
+    both = [slide_templates(sites, filters, quarters) for quarters in (True, False)]
+    read = np.maximum(np.where(upright[:, None], both[1], both[0]) + bias, 0)
+    assert np.abs(np.asarray(learnt) - read).max() < 1e-4
+    filters, bias = (reader.weights[f"classes/piece_prints{part}"] for part in ("", ".bias"))
+    read = np.maximum(turn_templates(pieces, filters) + bias, 0)
+    assert np.abs(np.asarray(match_piece_prints(weights, jnp.asarray(pieces))) - read).max() < 1e-4
+
+
+def test_the_picture_is_had_back_from_the_input():
+    seen = np.random.default_rng(5).normal(4.6, 1, (8, 12, 3)).astype(np.float32)
+    back = picture_of(stack_input(seen, np.zeros_like(seen)))
+    assert back == pytest.approx((seen - GREY) / SPREAD, abs=1e-5)
 
 
 def test_canvas_places_go_there_and_back():

@@ -1,0 +1,163 @@
+"""Begins a copy's own classes and prints from what an untaught trunk makes of made-up samples:
+features are worked out once and learnt from many times, in a fraction of the time that learning
+through the trunk takes. `fit_classes` is what learning begins with."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from calibration.learned.network import (
+    class_loss,
+    classify,
+    embed_places,
+    heat_loss,
+    match_piece_prints,
+    match_site_prints,
+    run_trunk,
+    sample_features,
+)
+from vision.learned.network import SITE_PIXELS, Weights
+
+ROUNDS, RATE = 400, 3e-3  # of Adam's steps, and how large they are at first
+ROWS = 256  # places in each
+HEAT_ROUNDS, HEAT_RATE = 150, 0.03
+HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
+DECAY = 1e-3  # of weights in each step, times its size
+SEED = 0
+Batch = Mapping[str, np.ndarray]
+Arrays = dict[str, jax.Array]
+Rows = dict[str, np.ndarray]
+
+
+def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
+    """The same weights, their "classes/..." fitted to what the trunk makes of these batches"""
+    w = {k: jnp.asarray(v) for k, v in weights.items()}
+    told: dict[str, list[Rows]] = defaultdict(list)
+    heats: list[tuple[np.ndarray, np.ndarray]] = []
+    for batch in batches:
+        for name, rows in describe_places(w, batch):
+            told[name].append(rows)
+        if "heat" in batch and len(heats) < HEAT_BATCHES:
+            heat = np.asarray(trunk_features(w, batch["x"])[2])
+            heats.append((heat, batch["heat"].astype(np.float32)))
+    fitted = dict(weights)
+    for name, some in told.items():
+        rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
+        fitted |= fit_classifier(name, weights, rows)
+    if heats:
+        fitted |= fit_heat(weights, *(np.concatenate(v) for v in zip(*heats, strict=True)))
+    return fitted
+
+
+trunk_features = jax.jit(lambda w, x: run_trunk(w, x.astype(jnp.float32)))
+
+
+def describe_places(w: Arrays, batch: Batch) -> list[tuple[str, Rows]]:
+    """(classifier, its places: what they are described by, their pixels, label and classes allowed)
+    of each part of a batch"""
+    out = []
+    if "close_x" in batch:
+        rows = rows_of(w, "site", "close", trunk_features(w, batch["close_x"])[1], batch)
+        shape = (len(rows["label"]), SITE_PIXELS, SITE_PIXELS, 3)
+        out.append(("site", rows | {"pixels": np.zeros(shape, np.float16)}))
+    if "x" in batch:
+        fine, quarter, _ = trunk_features(w, batch["x"])
+        out.append(("site", rows_of(w, "site", "site", quarter, batch)))
+        if "heat" in batch:
+            out.append(("piece", rows_of(w, "piece", "piece", fine, batch)))
+    return out
+
+
+def rows_of(w: Arrays, name: str, part: str, features: jax.Array, batch: Batch) -> Rows:
+    """The places of one part of a batch that are learnt from"""
+    shown = batch[f"{part}_counts"] > 0
+    found = embed_sampled(w, name, features, batch[f"{part}_index"], batch[f"{part}_weight"])
+    rows = {
+        k: batch[f"{part}_{k}"][shown]
+        for k in ("label", "allowed", "pixels", "upright")
+        if f"{part}_{k}" in batch
+    }
+    matched = np.full(shown.sum(), part != "close", np.float32)
+    return rows | {"embedded": np.asarray(found)[shown], "matched": matched}
+
+
+embed_sampled = jax.jit(
+    lambda w, name, features, index, weight: embed_places(
+        w, name, sample_features(features, index, weight)
+    ),
+    static_argnums=1,
+)
+
+
+def fit_classifier(name: str, weights: Weights, rows: Rows) -> Weights:
+    """The classes and prints of one classifier, by the loss that is learnt with"""
+    middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
+    rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
+    own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]
+    start = {k: jnp.asarray(weights[k]) for k in own}
+    start[own[0]] = start[own[0]].at[: len(middle)].set(0)
+
+    def loss(h: Arrays, some: Arrays) -> jax.Array:
+        pixels = some["pixels"].astype(jnp.float32)
+        prints = (
+            match_site_prints(h, pixels, some.get("upright"))
+            if name == "site"
+            else match_piece_prints(h, pixels)
+        )
+        logits = classify(h, name, some["embedded"], prints * some["matched"][:, None])
+        return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
+
+    h = descend(loss, start, rows, ROUNDS, RATE)
+    w = h[own[0]].copy()
+    w[: len(middle)] /= spread[:, None]
+    return h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
+
+
+def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
+    """Heat maps from heat features (n, h, w, FINE), by the loss that is learnt with"""
+    start = {k: jnp.asarray(weights[k]) for k in ("classes/heat", "classes/heat.bias")}
+
+    def loss(h: Arrays, some: Arrays) -> jax.Array:
+        return heat_loss(some["heat"] @ h["classes/heat"] + h["classes/heat.bias"], some["target"])
+
+    rows = {"heat": heat, "target": target}
+    return descend(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, len(heat))
+
+
+def descend(
+    loss: Callable[[Arrays, Arrays], jax.Array],
+    weights: Arrays,
+    rows: Rows,
+    rounds: int,
+    rate: float,
+    many: int = ROWS,
+) -> Weights:
+    """Weights after so many of Adam's steps, each over `many` of the rows and smaller towards the
+    end"""
+
+    @jax.jit
+    def step(w, first, second, n, pace, some):
+        slope = jax.grad(loss)(w, some)
+        first = {k: 0.9 * first[k] + 0.1 * slope[k] for k in w}
+        second = {k: 0.99 * second[k] + 0.01 * slope[k] ** 2 for k in w}
+        moved = {}
+        for k in w:
+            size = jnp.sqrt(second[k] / (1 - 0.99**n)) + 1e-8
+            moved[k] = w[k] - pace * (first[k] / (1 - 0.9**n) / size + DECAY * w[k])
+        return moved, first, second
+
+    rng = np.random.default_rng(SEED)
+    count = len(next(iter(rows.values())))
+    first = {k: jnp.zeros_like(v) for k, v in weights.items()}
+    second = dict(first)
+    for n in range(1, rounds + 1):
+        chosen = rng.integers(count, size=many) if many < count else np.arange(count)
+        pace = rate * min(1.0, 1.5 * (1 - n / rounds) + 0.01)
+        some = {k: v[chosen] for k, v in rows.items()}
+        weights, first, second = step(weights, first, second, n, pace, some)
+    return {k: np.asarray(v) for k, v in weights.items()}

@@ -1,0 +1,75 @@
+"""Made-up samples: crowds of pieces where no site is, copies that nobody printed, and classes fitted
+to features that are worked out once."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.copy import load_copy
+from calibration.fit import shots_of
+from calibration.learned.compose import SIDE, Truth
+from calibration.learned.drawn import draw_lesson
+from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.teach import initial_weights, make_batches, prepare_lesson
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learned")]
+COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    copy = load_copy(COPY)
+    _, shots = shots_of(copy)
+    return prepare_lesson(copy.plan, shots, [])
+
+
+def test_a_crowd_shows_one_group_close_together(lesson):
+    composer = lesson.composer(3, crowded=1.0)
+    composer.reals = []
+    seen = set()
+    for _ in range(6):
+        sample = composer.make_sample()
+        groups = {int(g) for g in sample.sites[:, 0]}
+        assert len(groups) == 1 and len(sample.sites) >= 9
+        seen |= {int(c) for c in sample.sites[:, 1]}
+        assert ((sample.sites[:, 2:4] > 0) & (sample.sites[:, 2:4] < SIDE)).all()
+    assert len(seen) > 15, "most kinds in a few samples"
+
+
+def test_no_crowd_where_none_is_asked_for(lesson):
+    composer = lesson.composer(3, crowded=0.0)
+    assert not any(made.elsewhere for made in (composer.compose_crop(0, 0)[1] for _ in range(8)))
+
+
+def test_stray_pieces_leave_no_wrong_label(lesson):
+    composer = lesson.composer(4)
+    site = lesson.plan.site[0]
+    assert site.id in composer.piles_under(np.array(site.centre), 5.0)
+    assert not composer.piles_under(np.array([-200.0, -200.0]), 5.0)
+    assert Truth(np.zeros(3)).elsewhere == []
+
+
+def test_a_drawn_copy_has_other_prints_on_the_same_plan(lesson):
+    one, again, other = (draw_lesson(lesson, seed) for seed in (1, 1, 2))
+    assert one.looks.keys() == lesson.looks.keys() and not one.reals
+    for kind, looks in one.looks.items():
+        assert [v.patch.shape for v in looks] == [v.patch.shape for v in lesson.looks[kind]]
+        assert all(np.array_equal(a.patch, b.patch) for a, b in zip(looks, again.looks[kind]))
+    apart = [np.abs(one.looks[k][0].patch - other.looks[k][0].patch).mean() for k in lesson.looks]
+    assert np.median(apart) > 0.1
+    flat = [one.looks[k][0].patch.mean((0, 1)) for k in ("temple", "market", "farm", "settlement")]
+    assert len({tuple(np.round(v, 2)) for v in flat}) > 1
+
+
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+def test_classes_fitted_first_tell_more_than_fresh_ones(lesson):
+    from calibration.learned.class_fit import fit_classes
+    from calibration.learned.network import total_loss
+
+    weights = initial_weights(lesson.shapes, 0, load_trunk_weights())
+    batches = list(make_batches(lesson, 0, 16))
+    fitted = fit_classes(weights, batches)
+    assert all(np.array_equal(fitted[k], weights[k]) for k in weights if k.startswith("trunk/"))
+    asked = next(make_batches(lesson, 99, 1))
+    assert float(total_loss(fitted, asked)) < 0.6 * float(total_loss(weights, asked))

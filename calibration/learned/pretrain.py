@@ -20,11 +20,13 @@ from calibration.copy import load_copy
 from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.fit import shots_of
 from calibration.learned.compose import Look
+from calibration.learned.drawn import draw_lesson
 from calibration.learned.teach import BATCH, Lesson, initial_weights, prepare_lesson
 from calibration.readers.loose.train import taught
 from vision.learned.network import Weights
 
-PRINTINGS = 4  # of each copy: as it is, its colours exchanged, and twice its kinds' own besides
+PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
+DRAWN = 4  # of each copy with prints that nobody printed
 
 
 def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
@@ -61,6 +63,13 @@ def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
         empties=[mixed(e) for e in lesson.empties],
         reals=[] if apart else [(mixed(c), t) for c, t in lesson.reals],
     )
+
+
+def printings_of(lesson: Lesson, seed: int) -> list[Lesson]:
+    """One copy as many: in other colours, and drawn anew"""
+    return [reprint_lesson(lesson, n) for n in range(PRINTINGS)] + [
+        draw_lesson(lesson, seed * DRAWN + n) for n in range(DRAWN)
+    ]
 
 
 def produce_mixed(lessons: Sequence[Lesson], seed: int, queue: multiprocessing.Queue) -> None:
@@ -150,8 +159,8 @@ def main(out: Path, copies: Sequence[Path], minutes: float, begin: Path | None, 
     lessons = {}
     for folder in copies:
         lesson = lesson_of(folder)
-        for n in range(PRINTINGS):
-            lessons[f"{folder.parent.name}/{folder.name} {n}"] = reprint_lesson(lesson, n)
+        for n, one in enumerate(printings_of(lesson, seed + len(lessons))):
+            lessons[f"{folder.parent.name}/{folder.name} {n}"] = one
         click.echo(f"{folder}: cut out")
 
     def keep(weights: Weights) -> None:

@@ -18,7 +18,7 @@ from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
-from vision.learned.merge import merge_evidence
+from vision.learned.merge import MASTERED, WEIGHTS, Weights, merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.photometry.preprocessor import PreparedPicture, Preprocessor
 from vision.placement import (
@@ -235,8 +235,23 @@ class Reader:
         """The same evidence with the network's voice, as far as it is believed"""
         second = self.learned.read(picture.raw, pose, None if sites is None else set(found))
         taught, trust = self.learned.taught, self.learned.trust
+
+        def weights_of(site: str, matched: SiteEvidence) -> Weights:
+            """The matchers hardly count where the network tells piles well, but for what it was
+            never taught, and things that are no pieces"""
+            known = taught[site] is None or matched.best in taught[site]
+            mastered = site in self.learned.mastered and known and not matched.foreign
+            return MASTERED if mastered else WEIGHTS
+
         return {
-            s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s], trust[s])
+            s: merge_evidence(
+                e,
+                second[s],
+                self.plan.sites[s].reads,
+                taught[s],
+                trust[s],
+                weights_of(s, e),
+            )
             if s in second and e is not UNSEEN
             else e
             for s, e in found.items()

@@ -19,19 +19,24 @@ ASKED = 100  # made-up samples
 # of what lies on a site as one, told honestly whatever its share; of loose pieces, of which one missed
 # or one too many spoils a count
 SITES, PIECES = (0.4, 0.6), (0.85, 0.95)
+MASTERED = 0.9  # told right of a pile's contents, from which the matchers hardly count there
 HALF = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW = 5  # examples below which nothing is known of a group or form
 SEED = 77_777  # no teacher's
 
 
-def weigh_trust(lesson: Lesson, reader: LearnedReader) -> tuple[dict[str, float], frozenset[str]]:
+def weigh_trust(
+    lesson: Lesson, reader: LearnedReader
+) -> tuple[dict[str, float], frozenset[str], frozenset[str]]:
     """(site -> 0 to 1, how far the network is to be believed there; sites of which it had better
-    tell the card alone). Both by what it tells right even on made-up boards of the contents and of
-    the loose pieces of such sites"""
+    tell the card alone; piles that it tells so well that it is believed before the matchers). All
+    by what it tells right even on made-up boards of the contents and of the loose pieces of such
+    sites"""
     groups, forms = examine_network(lesson, reader)
     told = [trust_of(right, PIECES) for right in forms]
     trust: dict[str, float] = {}
     cards: set[str] = set()
+    mastered: set[str] = set()
     for g, right in zip(reader.groups, groups):
         mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
         pieces, base = min(mine, default=1.0), trust_of(right, SITES)
@@ -39,7 +44,9 @@ def weigh_trust(lesson: Lesson, reader: LearnedReader) -> tuple[dict[str, float]
             cards |= set(g.ids)
             pieces = 1.0
         trust |= dict.fromkeys(g.ids, min(base, pieces))
-    return trust, frozenset(cards)
+        if g.reads == "pile" and right is not None and right >= MASTERED:
+            mastered |= set(g.ids)
+    return trust, frozenset(cards), frozenset(mastered)
 
 
 def trust_of(right: float | None, limits: tuple[float, float]) -> float:

@@ -14,6 +14,7 @@ UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never
 Weights = tuple[float, float]
 # of the matchers' and of a wholly trusted network's log-probabilities: docs/learned.md
 WEIGHTS: Weights = (0.7, 1.0)
+MASTERED: Weights = (0.2, 1.0)  # the same where the network is believed before the matchers
 KEEP = 8
 
 
@@ -23,12 +24,13 @@ def merge_evidence(
     reads: str,
     taught: frozenset[Contents] | None = None,
     trust: float = 1.0,
+    whole: Weights = WEIGHTS,
 ) -> SiteEvidence:
     """The product of two voices' probabilities, made to add up to 1.
 
     first: the older reader's; second: the learned one's, without options where it tells nothing but
-    the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed"""
-    weights = 1 - (1 - WEIGHTS[0]) * trust, WEIGHTS[1] * trust
+    the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole: the voices' weights where it is wholly"""
+    weights = 1 - (1 - whole[0]) * trust, whole[1] * trust
     contents = list(
         dict.fromkeys([*(c for c, _ in first.options), *(c for c, _ in second.options)])
     )
@@ -40,10 +42,10 @@ def merge_evidence(
         for c in contents
     ]
     other = weigh_both(first.other, second.other, weights)
-    whole = float(np.logaddexp.reduce([*logs, other]))
+    total = float(np.logaddexp.reduce([*logs, other]))
     order = sorted(range(len(contents)), key=lambda n: -logs[n])[:KEEP]
-    options = tuple((contents[n], max(logs[n] - whole, FLOOR)) for n in order)
-    other = max(other - whole, FLOOR)
+    options = tuple((contents[n], max(logs[n] - total, FLOOR)) for n in order)
+    other = max(other - total, FLOOR)
     if not (isinstance(first, CountedEvidence) and isinstance(second, CountedEvidence)):
         return SiteEvidence(options, other)
     counts = {

@@ -76,7 +76,8 @@ class LearnedReader:
     """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which
     tells the light; empty: (H, W, 3) log canvas of it; weights: of the classifiers; trunk: the
     network's graph, ONNX; trust: site -> 0 to 1, how far the network is to be believed there, not
-    read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces"""
+    read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces;
+    mastered: on which it is believed before the matchers"""
 
     def __init__(
         self,
@@ -90,6 +91,7 @@ class LearnedReader:
         trunk: bytes,
         trust: Mapping[str, float] | None = None,
         cards_alone: Set[str] = frozenset(),
+        mastered: Set[str] = frozenset(),
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
         self.reference, self.empty, self.graph = reference, empty, trunk
@@ -107,7 +109,7 @@ class LearnedReader:
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
-        self.set_trust(trust, cards_alone)
+        self.set_trust(trust, cards_alone, mastered)
         self.taught = {
             i: None
             if g.reads == "cluster"
@@ -117,13 +119,17 @@ class LearnedReader:
         }
 
     def set_trust(
-        self, trust: Mapping[str, float] | None, cards_alone: Set[str] = frozenset()
+        self,
+        trust: Mapping[str, float] | None,
+        cards_alone: Set[str] = frozenset(),
+        mastered: Set[str] = frozenset(),
     ) -> None:
-        """How far it is to be believed on each site, and of which it tells the card alone"""
+        """How far it is to be believed on each site, of which it tells the card alone, and on which
+        it comes before the matchers"""
         self.trust = {
             i: 1.0 if trust is None else trust.get(i, 0.0) for g in self.groups for i in g.ids
         }
-        self.cards_alone = frozenset(cards_alone)
+        self.cards_alone, self.mastered = frozenset(cards_alone), frozenset(mastered)
 
     def read(
         self, picture: np.ndarray | Pyramid, pose: Pose, sites: Set[str] | None = None
@@ -366,6 +372,7 @@ class LearnedReader:
             "forms": msgspec.to_builtins(self.forms),
             "trust": self.trust,
             "cards_alone": sorted(self.cards_alone),
+            "mastered": sorted(self.mastered),
         }
         return arrays | {
             "about": model_file.text_as_array(json.dumps(about)),
@@ -396,6 +403,7 @@ class LearnedReader:
             arrays["trunk"].tobytes(),
             about["trust"],
             frozenset(about["cards_alone"]),
+            frozenset(about["mastered"]),
         )
 
 

@@ -101,9 +101,9 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_a_network_that_learnt_nothing_is_silent(lesson):
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
-    trust, cards_alone = weigh_trust(lesson, reader)
-    assert trust == dict.fromkeys(lesson.plan.sites, 0.0) and not cards_alone
-    reader.set_trust(trust, cards_alone)
+    trust, cards_alone, mastered = weigh_trust(lesson, reader)
+    assert trust == dict.fromkeys(lesson.plan.sites, 0.0) and not cards_alone and not mastered
+    reader.set_trust(trust, cards_alone, mastered)
     shot = lesson.shots[0]
     assert reader.read(shot.image, shot.pose) == {}
 

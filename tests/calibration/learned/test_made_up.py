@@ -1,5 +1,5 @@
-"""Made-up samples: crowds of pieces where no site is, copies that nobody printed, and classes fitted
-to features that are worked out once."""
+"""Made-up samples: crowds of pieces where no site is, copies that nobody printed, and classes
+fitted to features that are worked out once."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
-from vision.learned.merge import merge_choices, merge_evidence, merge_tables
+from vision.learned.merge import MASTERED, merge_choices, merge_evidence, merge_tables
 
 
 def told(*options, other=0.001):
@@ -39,6 +39,16 @@ def test_two_sure_voices_that_differ_leave_a_doubt():
         "pile",
     )
     assert max(chances(both).values()) < 0.9
+
+
+def test_a_network_that_has_mastered_its_piles_comes_before_the_matchers():
+    both = merge_evidence(
+        told((("farm",), 0.9995), (("temple",), 0.0004)),
+        told((("temple",), 0.98), (("farm",), 0.01)),
+        "pile",
+        whole=MASTERED,
+    )
+    assert both.best == ("temple",)
 
 
 def test_probabilities_add_up_to_one():

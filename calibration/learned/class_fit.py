@@ -23,7 +23,8 @@ from calibration.learned.network import (
 )
 from vision.learned.network import SITE_PIXELS, Weights
 
-ROUNDS, RATE = 400, 3e-3  # of Adam's steps, and how large they are at first
+# Adam's steps for each batch, all of them at least, and how large they are at first
+ROUNDS_EACH, LEAST, RATE = 2, 100, 3e-3
 ROWS = 256  # places in each
 HEAT_ROUNDS, HEAT_RATE = 150, 0.03
 HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
@@ -48,7 +49,7 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
     fitted = dict(weights)
     for name, some in told.items():
         rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
-        fitted |= fit_classifier(name, weights, rows)
+        fitted |= fit_classifier(name, weights, rows, max(ROUNDS_EACH * len(some), LEAST))
     if heats:
         fitted |= fit_heat(weights, *(np.concatenate(v) for v in zip(*heats, strict=True)))
     return fitted
@@ -94,8 +95,8 @@ embed_sampled = jax.jit(
 )
 
 
-def fit_classifier(name: str, weights: Weights, rows: Rows) -> Weights:
-    """The classes and prints of one classifier, by the loss that is learnt with"""
+def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weights:
+    """The classes and prints of one classifier, by the loss that is learnt with, in so many steps"""
     middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
     rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
     own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]
@@ -112,7 +113,7 @@ def fit_classifier(name: str, weights: Weights, rows: Rows) -> Weights:
         logits = classify(h, name, some["embedded"], prints * some["matched"][:, None])
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
-    h = descend(loss, start, rows, ROUNDS, RATE)
+    h = descend(loss, start, rows, rounds, RATE)
     w = h[own[0]].copy()
     w[: len(middle)] /= spread[:, None]
     return h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}

@@ -61,10 +61,10 @@ def _is_worth_trying(state: Position, seat: int, action: Action) -> bool:
     if not isinstance(action, act.Tile):
         return False
     bit = 1 << state.board.index[action.site]
-    return any(k.near & bit and _leads(k, seat) for k in state.pieces.kingdoms())
+    return any(k.near & bit and _is_leading(k, seat) for k in state.pieces.kingdoms())
 
 
-def _leads(kingdom: Kingdom, seat: int) -> bool:
+def _is_leading(kingdom: Kingdom, seat: int) -> bool:
     return any(n // 4 == seat for n in kingdom.leaders)
 
 

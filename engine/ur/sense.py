@@ -76,7 +76,11 @@ def seat_worth(state: Position, p: int) -> float:
     """What a position is worth to a seat, in points."""
     have = [held_worth(state, q) for q in range(len(state.seats))]
     foes = (sum(have) - have[p]) / (len(have) - 1)
-    return have[p] - FOES * foes + HOPED * sum(_promised(state, p, d) for d in _open(state, p))
+    return (
+        have[p]
+        - FOES * foes
+        + HOPED * sum(_promised_stones(state, p, d) for d in _open_domains(state, p))
+    )
 
 
 def held_worth(state: Position, p: int) -> float:
@@ -91,13 +95,13 @@ def _may_build(state: Position) -> bool:
     return state.ziggurats < state.board.ziggurats
 
 
-def _open(state: Position, p: int) -> list[str]:
+def _open_domains(state: Position, p: int) -> list[str]:
     """Domains of the hand tile that are still to be used"""
     used = state.used if state.phase == TURN and p == state.mover else ()
     return [d for d in DOMAINS if d in state.known(p) and d not in used]
 
 
-def _promised(state: Position, p: int, domain: str) -> float:
+def _promised_stones(state: Position, p: int, domain: str) -> float:
     """How many stones a domain would bring as the board lies; a tile taken counts as three"""
     own = state.own(p)
     if domain == "agriculture":

@@ -18,7 +18,7 @@ from companion.fault import Fault
 from companion.table.journal import BadJournal, Journal
 from companion.table.table import Table
 from companion_web.rescue import create_rescue_app
-from tests.cli.test_run import free_port, service  # noqa: F401
+from tests.cli.commands.test_run import free_port, service  # noqa: F401
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 

@@ -127,7 +127,7 @@ def all_pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     table, director = played_game(name)
     plain = director.picture()
     yield "from-above.jpg", small_png(plain)
-    after = Players(SEED + 1).next(table.state)
+    after = Players(SEED + 2).next(table.state)  # one who reaches far over the board
     # a hand is in it
     yield (
         "table.jpg",

@@ -44,7 +44,7 @@ def test_what_the_table_had_not_found_is_counted_and_told_it(monkeypatch):
     day.__dict__ |= {
         "game": game,
         "state": game.setup(["bull", "lion"]),
-        "out": SimpleNamespace(unknown=0, doings=0, over=False),
+        "out": SimpleNamespace(unknown=0, actions=0, over=False),
         "stands": {"layout": {}},
         "players": SimpleNamespace(next=lambda s: SimpleNamespace(action=1, after=s)),
         "director": SimpleNamespace(set=lambda layout: None, picture=lambda: None),
@@ -52,7 +52,7 @@ def test_what_the_table_had_not_found_is_counted_and_told_it(monkeypatch):
     asked = []
     monkeypatch.setattr(day, "_ask", lambda what, argument: asked.append(what))
     day._do()
-    assert asked == ["edit", "show"] and (day.out.unknown, day.out.doings) == (1, 1)
+    assert asked == ["edit", "show"] and (day.out.unknown, day.out.actions) == (1, 1)
     day.players.next = lambda s: SimpleNamespace(action=None, after=s)
     day.stands["layout"] = day.state.layout()
     day._do()

@@ -70,18 +70,22 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         out = self.close_arrays(s, n) if any(g.tall for g in self.groups) else {}
         if not self.forms and all(g.tall for g in self.groups):
             return out
-        out |= {"x": s.x[None]} | self.site_arrays(s, n, rng)
+        seen = picture_of(s.x)
+        out |= {"x": s.x[None]} | self.site_arrays(s, n, seen, rng)
         if self.forms:
-            out |= self.piece_arrays(s, n, rng)
+            out |= self.piece_arrays(s, n, seen, rng)
             out["heat"] = self.heat_target(s)
         return out
 
-    def site_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    def site_arrays(
+        self, s: Sample, n: int, seen: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Sites and what lies on them. seen: the sample's picture"""
         rows = s.sites[rng.permutation(len(s.sites))[:SITES]]
         group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
         quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
         index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
-        pixels = sample_map(picture_of(s.x), rows[:, 2:4], axes, SITE_PIXELS, 1)
+        pixels = sample_map(seen, rows[:, 2:4], axes, SITE_PIXELS, 1)
         pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
         upright = {"site_upright": padded(~self.quarters[group], SITES)}
         return (upright if self.quarters.any() else {}) | {
@@ -108,9 +112,11 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
             "close_counts": padded(np.ones(len(group), np.float32), CLOSE),
         }
 
-    def piece_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    def piece_arrays(
+        self, s: Sample, n: int, seen: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
         """Places where pieces lie, some pixels off as a heat map finds them, and places where none
-        does"""
+        does. seen: the sample's picture"""
         reach, width = (
             np.array([getattr(f, k) for f in self.forms]) * self.scale for k in ("reach", "width")
         )
@@ -143,7 +149,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         half = SIDE // 2
         axes = square_axes(PIECE_REACH * reach[form])
         index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
-        pixels = sample_polar(picture_of(s.x), at, width[form])
+        pixels = sample_polar(seen, at, width[form])
         return {
             "piece_index": padded(index + n * half * half, PIECES),
             "piece_weight": padded(weight, PIECES),

@@ -41,11 +41,11 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
     told: dict[str, list[Rows]] = defaultdict(list)
     heats: list[tuple[np.ndarray, np.ndarray]] = []
     for batch in batches:
-        for name, rows in describe_places(w, batch):
+        places, heat = describe_batch(w, batch)
+        for name, rows in places:
             told[name].append(rows)
-        if "heat" in batch and len(heats) < HEAT_BATCHES:
-            heat = np.asarray(trunk_features(w, batch["x"])[2])
-            heats.append((heat, batch["heat"].astype(np.float32)))
+        if heat is not None and len(heats) < HEAT_BATCHES:
+            heats.append((np.asarray(heat), batch["heat"].astype(np.float32)))
     fitted = dict(weights)
     for name, some in told.items():
         rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
@@ -58,20 +58,21 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
 trunk_features = jax.jit(lambda w, x: run_trunk(w, x.astype(jnp.float32)))
 
 
-def describe_places(w: Arrays, batch: Batch) -> list[tuple[str, Rows]]:
-    """(classifier, its places: what they are described by, their pixels, label and classes allowed)
-    of each part of a batch"""
-    out = []
+def describe_batch(w: Arrays, batch: Batch) -> tuple[list[tuple[str, Rows]], jax.Array | None]:
+    """((classifier, its places: what they are described by, their pixels, label and classes allowed)
+    of each part of a batch, heat features where it has heat maps)"""
+    out, heat = [], None
     if "close_x" in batch:
         rows = rows_of(w, "site", "close", trunk_features(w, batch["close_x"])[1], batch)
         shape = (len(rows["label"]), SITE_PIXELS, SITE_PIXELS, 3)
         out.append(("site", rows | {"pixels": np.zeros(shape, np.float16)}))
     if "x" in batch:
-        fine, quarter, _ = trunk_features(w, batch["x"])
+        fine, quarter, warmth = trunk_features(w, batch["x"])
         out.append(("site", rows_of(w, "site", "site", quarter, batch)))
         if "heat" in batch:
+            heat = warmth
             out.append(("piece", rows_of(w, "piece", "piece", fine, batch)))
-    return out
+    return out, heat
 
 
 def rows_of(w: Arrays, name: str, part: str, features: jax.Array, batch: Batch) -> Rows:

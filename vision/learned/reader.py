@@ -498,18 +498,19 @@ def sample_map(
     features: np.ndarray, at: np.ndarray, axes: np.ndarray, grid: int, stride: int
 ) -> np.ndarray:
     """(r, grid^2, c) of a feature map (h, w, c)"""
-    index, weight = grid_places(at, axes, grid, stride, features.shape[:2])
-    flat = np.ascontiguousarray(features).reshape(-1, features.shape[-1])
-    return np.einsum("rgkc,rgk->rgc", flat[index], weight)
+    return gather_places(features, *grid_places(at, axes, grid, stride, features.shape[:2]))
 
 
 def sample_polar(picture: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
     """(r, ANGLES, RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces `width` (r,) px wide"""
-    index, weight = polar_places(at, width, picture.shape[:2])
-    flat = np.ascontiguousarray(picture).reshape(-1, picture.shape[-1])
-    return np.einsum("rgkc,rgk->rgc", flat[index], weight).reshape(
-        len(at), ANGLES, RINGS, picture.shape[-1]
-    )
+    places = polar_places(at, width, picture.shape[:2])
+    return gather_places(picture, *places).reshape(len(at), ANGLES, RINGS, picture.shape[-1])
+
+
+def gather_places(features: np.ndarray, index: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(r, n, c) of a map (h, w, c) at places as `neighbours_of` gives them"""
+    flat = np.ascontiguousarray(features).reshape(-1, features.shape[-1])
+    return np.einsum("rgkc,rgk->rgc", flat[index], weight)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

@@ -2,13 +2,11 @@
 read right after little learning."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from calibration.copy import load_copy, read_layout
-from calibration.fit import shots_of
+from calibration.copy import read_layout
 from calibration.learned.compose import SIDE
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.examine import trust_of, weigh_trust
@@ -19,7 +17,6 @@ from calibration.learned.teach import (
     learned_reader,
     learning_rate,
     make_batches,
-    prepare_lesson,
     teach_apart,
     teach_network,
 )
@@ -30,20 +27,6 @@ from vision.storage.photo_file import load_photo
 
 # in one process, which cuts the pieces out once for all
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learned")]
-COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
-
-
-@pytest.fixture(scope="module")
-def calibrated():
-    copy = load_copy(COPY)
-    registrar, shots = shots_of(copy)
-    return copy, registrar, shots
-
-
-@pytest.fixture(scope="module")
-def lesson(calibrated):
-    copy, _, shots = calibrated
-    return prepare_lesson(copy.plan, shots, [])
 
 
 def test_pieces_are_cut_out_where_they_lie(calibrated):
@@ -113,7 +96,7 @@ def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, less
     copy, registrar, _ = calibrated
     reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 120, beside=False))
     right = total = 0
-    for photo in sorted((COPY / "test").glob("*.jpg"))[:3]:
+    for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)
         image = load_photo(photo)
         found = reader.read(image, registrar.locate(image))

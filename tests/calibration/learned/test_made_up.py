@@ -1,27 +1,15 @@
 """Made-up samples: crowds of pieces where no site is, copies that nobody printed, and classes
 fitted to features that are worked out once."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from calibration.copy import load_copy
-from calibration.fit import shots_of
 from calibration.learned.compose import SIDE, Truth
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
-from calibration.learned.teach import initial_weights, make_batches, prepare_lesson
+from calibration.learned.teach import initial_weights, make_batches
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learned")]
-COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
-
-
-@pytest.fixture(scope="module")
-def lesson():
-    copy = load_copy(COPY)
-    _, shots = shots_of(copy)
-    return prepare_lesson(copy.plan, shots, [])
 
 
 def test_a_crowd_shows_one_group_close_together(lesson):

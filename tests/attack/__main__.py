@@ -47,6 +47,7 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "rubbish": on_a_table(people.rubbish),
     "made-up-names": on_a_table(people.made_up_names),
     "crowd": on_a_table(people.crowd),
+    "busy-crowd": on_a_table(people.busy_crowd),
     "cross-site": on_a_table(pages.cross_site),
     "odd-requests": on_a_table(pages.odd_requests),
     "hosts-things": on_a_table(pages.hosts_things),

@@ -389,11 +389,19 @@ class Table:
                 raise Refused(violations)
             return (*passed, action)
 
-    def declare(self, text: str, by: str = "script") -> Verdict:
-        """Does an action that people state in the action notation. Raises BadText, Refused,
-        BadJournal; then nothing has changed."""
+    def declare(
+        self, text: str, by: str = "script", meant: Sequence[Action] | None = None
+    ) -> Verdict:
+        """Does an action that people state in the action notation.
+
+        meant: what it meant when it was decided whether they may. Raises Gone if it now means
+        something else (others have acted since, and would be passed over), BadText, Refused,
+        BadJournal; then nothing has changed.
+        """
         with self._lock:
             actions, earlier = self.meant(text), self.state
+            if meant is not None and [*map(str, actions)] != [*map(str, meant)]:
+                raise Gone("others have acted since")
             before = earlier.layout()
             self._settle([str(a) for a in actions], 0, None, by)
             verdict = Verdict(
@@ -552,12 +560,16 @@ class Table:
             for s, c in wrong.items()
         )
 
-    def undo(self, event: int, by: str = "script") -> Verdict:
+    def undo(self, event: int, by: str = "script", last: int | None = None) -> Verdict:
         """Goes back to how things stood after `event`; the board is compared with that state from
-        the next look on. Raises Gone for an event that does not stand, BadJournal."""
+        the next look on.
+
+        last: the last event when it was decided whether they may. Raises Gone for an event that
+        does not stand, or if `last` is not the last any more; BadJournal.
+        """
         with self._lock:
             at = next((i for i, line in enumerate(self._lines) if line.event == event), None)
-            if at is None:
+            if at is None or last not in (None, self._lines[-1].event):
                 raise Gone(f"event {event} does not stand any more")
             back, before = len(self._lines) - 1 - at, self.state.layout()
             if back:
@@ -575,10 +587,14 @@ class Table:
             )
             return self.verdict
 
-    def redo(self, by: str = "script") -> Verdict:
-        """Does again what the last undo took back. Raises Gone if there is nothing, BadJournal."""
+    def redo(self, by: str = "script", first: int | None = None) -> Verdict:
+        """Does again what the last undo took back.
+
+        first: the first event of that when it was decided whether they may. Raises Gone if there
+        is nothing, or something else; BadJournal.
+        """
         with self._lock:
-            if not self._undone:
+            if not self._undone or first not in (None, self._undone[-1][0].event):
                 raise Gone("nothing was taken back")
             again = self._undone[-1]
             state = again[-1].state

@@ -75,9 +75,9 @@ def declare_action() -> Response:
             (lambda: table.lines[-1].event == last)
             if passed
             else lambda: not table.state.check(action),
-            lambda by: table.declare(said, by=by),
+            lambda by: table.declare(said, by=by, meant=actions if passed else [action]),
         )
-    return answer_after(lambda: table.declare(text, by=acting_for(who)))
+    return answer_after(lambda: table.declare(text, by=acting_for(who), meant=actions))
 
 
 @bp.post("/offer")
@@ -159,7 +159,7 @@ def undo_moves() -> Response:
         lines[at + 1 :],
         say("take back {n} moves", n=len(lines) - 1 - at),
         f"undo {event}",
-        lambda by: table.undo(event, by=by),
+        lambda by: table.undo(event, by=by, last=lines[-1].event),
     )
 
 
@@ -175,7 +175,7 @@ def redo_moves() -> Response:
         again,
         say("do {n} moves again", n=len(again)),
         f"redo {again[0].event}",
-        lambda by: table.redo(by=by),
+        lambda by: table.redo(by=by, first=again[0].event),
     )
 
 

@@ -43,6 +43,7 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "unread-by-forty": on_a_table(lambda t: crowds.unread(t, 40)),
     "unread-streams": on_a_table(crowds.streams),
     "for-other-seats": on_a_table(people.for_other_seats),
+    "hasty": on_a_table(people.hasty),
     "wrong-pins": on_a_table(people.wrong_pins),
     "rubbish": on_a_table(people.rubbish),
     "made-up-names": on_a_table(people.made_up_names),

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from companion.table.journal import Journal
+from companion.table.journal import Event, Journal
 from devtools.load import Crowd, measure_load
 from tests.attack.crowds import KEPT_MB, warm_up
 from tests.attack.table import PIN, RunningTable
@@ -50,6 +50,63 @@ def for_other_seats(table: RunningTable) -> Iterator[Finding]:
         ),
         not done and 200 not in answers,
     )
+
+
+def hasty(table: RunningTable, rounds: int = 25) -> Iterator[Finding]:
+    """A seated phone says the same eight times at one moment, and takes back what it has done at
+    the moment another seat acts: one of them comes when things have changed."""
+    host = table.host()
+    cookies = {s: table.seat(s, host, f"127.0.0.{n}") for n, s in enumerate(("bull", "lion"), 4)}
+    asked = itertools.count()
+
+    def at_once(*requests: tuple[str, dict[str, object], str]) -> None:
+        gate = threading.Barrier(len(requests))
+
+        def ask(path: str, data: dict[str, object], seat: str, address: str) -> None:
+            gate.wait()
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                table.ask(path, data, cookies[seat], address)
+
+        phones = [
+            threading.Thread(target=ask, args=(*r, f"127.0.{10 + n // 200}.{n % 200 + 1}"))
+            for r, n in zip(requests, asked)
+        ]
+        for phone in phones:
+            phone.start()
+        for phone in phones:
+            phone.join()
+
+    for _ in range(rounds):
+        mine = json.loads(table.ask("/api/snapshot", address="127.0.0.3")[1])["turn"]
+        other = {"bull": "lion", "lion": "bull"}[mine]
+        at_once(*[("/api/declare", {"text": f"{mine}: swap 1"}, mine)] * 8)
+        # the other one's first doing, and then the moment at which both do something
+        at_once(("/api/declare", {"text": f"{other}: swap 1"}, other))
+        moves = json.loads(table.ask("/api/snapshot", address="127.0.0.3")[1])["moves"]
+        at_once(
+            *[("/api/undo", {"event": moves[-2]["event"]}, other)] * 4,
+            *[("/api/declare", {"text": f"{other}: swap 1"}, other)] * 2,
+            *[("/api/declare", {"text": f"{mine}: swap 1"}, mine)] * 2,
+        )
+    with contextlib.closing(Journal(table.folder / "game.journal", readonly=True)) as journal:
+        wrong = others_doings(journal.events())
+    yield f"{rounds} x 8 requests at one moment: {len(wrong)} did another seat's thing", not wrong
+
+
+def others_doings(events: list[Event]) -> list[Event]:
+    """What was done in a journal by people of other seats than those it is of"""
+    wrong, lines = [], list[Event]()
+    for e in events:
+        people = set(e.by.split()) | ({"bull", "lion"} if "host" in e.by else set())
+        if e.kind == "action":
+            lines.append(e)
+            wrong += [e] * (e.data["action"].split(":")[0] not in people)
+        elif e.kind == "undo":
+            kept = [line for line in lines if line.id <= e.data["to"]]
+            back = {line.data["action"].split(":")[0] for line in lines[len(kept) :]}
+            wrong += [e] * (not back <= people)
+            lines = kept
+    return wrong
 
 
 def wrong_pins(table: RunningTable) -> Iterator[Finding]:

@@ -169,6 +169,46 @@ def test_a_request_is_void_when_somebody_has_acted_since(people, table, eventual
     eventually(lambda: offered(lion) == [])
 
 
+@pytest.fixture
+def meanwhile(monkeypatch, table):
+    """What happens between the moment a request is let through and the moment it is done"""
+
+    def happens(method, doing):
+        def late(*args, **more):
+            monkeypatch.undo()
+            doing()
+            return getattr(table, method)(*args, **more)
+
+        monkeypatch.setattr(table, method, late)
+
+    return happens
+
+
+def test_whose_turn_comes_meanwhile_is_not_passed_over(people, table, meanwhile):
+    bull, _, _ = people
+    say(bull, "bull: swap 1")
+    meanwhile("declare", lambda: table.declare("bull: swap 2", "camera"))
+    assert say(bull, "bull: swap 1").status_code == 409
+    assert told(table) == ["bull: swap 1", "bull: swap 2"], "the others have not passed"
+
+
+def test_what_others_do_meanwhile_is_not_taken_back(people, table, meanwhile):
+    bull, _, _ = people
+    say(bull, "bull: swap 1"), say(bull, "bull: swap 2")
+    meanwhile("undo", lambda: table.declare("lion: swap 1", "camera"))
+    assert back(bull, table, 1).status_code == 409
+    assert told(table)[-1] == "lion: swap 1"
+
+
+def test_what_others_did_is_not_done_again_meanwhile(people, table, meanwhile):
+    bull, lion, _ = people
+    say(bull, "bull: swap 1"), say(bull, "bull: swap 2"), say(lion, "lion: swap 1")
+    back(lion, table, 1), back(bull, table, 1)
+    meanwhile("redo", lambda: table.redo("host"))  # so that lion's would be next
+    assert bull.post("/api/redo", {}).status_code == 409
+    assert told(table) == ["bull: swap 1", "bull: swap 2"]
+
+
 def test_alone_among_people_without_phones_only_the_host_takes_their_moves_back(phone, table):
     bull = phone("bull")
     table.declare("bull: pass", "camera"), table.declare("lion: pass", "camera")

@@ -187,7 +187,7 @@ class FakeTable:
             raise Refused([Violation("T19", say("farms go on the river"))])
         return (FakeAction(seat=seat.strip().lower(), said=words.strip()),)
 
-    def declare(self, text, by):
+    def declare(self, text, by, meant=None):
         self.meant(text)
         self.heard.append(("declare", text, by))
         self.act(text, text.split()[-1], ["temple"] if "tile" in text else [])
@@ -199,7 +199,7 @@ class FakeTable:
         self.question = None
         self.tell()
 
-    def undo(self, event, by):
+    def undo(self, event, by, last=None):
         if event not in [line.event for line in self.lines]:
             raise Gone("gone")
         self.heard.append(("undo", event, by))

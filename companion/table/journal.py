@@ -17,7 +17,7 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,13 @@ class Event(msgspec.Struct, frozen=True):
 def state_hash(state: State) -> str:
     """sha256 of `State.mark`, the first 16 hex digits."""
     return hashlib.sha256(state.mark()).hexdigest()[:16]
+
+
+def setting_hash(state: State, settings: Mapping[str, Any]) -> str:
+    """What stands as the hash of a changed setting: of the state and of what was set. Journals of
+    earlier versions have the state's alone."""
+    said = json.dumps(settings, sort_keys=True, ensure_ascii=False).encode()
+    return hashlib.sha256(state.mark() + said).hexdigest()[:16]
 
 
 class Journal:
@@ -177,9 +184,12 @@ class Journal:
             )
 
     def meta(self, key: str, default: str = "") -> str:
-        """The value stored under a key."""
-        with self._lock:
-            row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        """The value stored under a key. Raises BadJournal for a damaged file."""
+        try:
+            with self._lock:
+                row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        except sqlite3.Error as e:
+            raise BadJournal(f"{self.path}: {_plain_words(e)}") from None
         return row[0] if row else default
 
     def contents(self, key: str) -> dict[str, tuple[str, ...]]:
@@ -433,11 +443,18 @@ def fold_events(
             raise BadJournal(f"{name}: event {e.id}: {fault or type(fault).__name__}") from None
         if e.kind not in ("undo", "setting"):
             undone.clear()
-        if check and e.kind != "setting" and lines and state_hash(lines[-1].state) != e.hash:
-            raise BadJournal(f"{name}: event {e.id}: the state does not come out as it was written")
+        if check and lines and e.hash not in _right_hashes(e, lines[-1].state):
+            what = "setting is not" if e.kind == "setting" else "state does not come out"
+            raise BadJournal(f"{name}: event {e.id}: the {what} as it was written")
         if good is not None:
             good.append(e)
     return lines
+
+
+def _right_hashes(e: Event, state: State) -> tuple[str, ...]:
+    """What may stand as an event's hash."""
+    own = state_hash(state)
+    return (own, setting_hash(state, e.data)) if e.kind == "setting" else (own,)
 
 
 def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
@@ -477,8 +494,12 @@ def salvage_events(path: Path, plan: Plan | None = None) -> tuple[list[Event], i
 def set_aside(path: Path) -> Path:
     """Renames a journal with all its files except its pictures, and returns its new path. Raises
     OSError."""
-    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    for ending in ("-wal", "-shm", ".count", ""):
+    name = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    aside, count = path.with_name(name), 1
+    while aside.exists():  # set aside in the same second
+        aside, count = path.with_name(f"{name}-{count}"), count + 1
+    # The count goes last: by it a power cut in between is noticed.
+    for ending in ("-wal", "-shm", "", ".count"):
         with contextlib.suppress(FileNotFoundError):
             os.replace(str(path) + ending, str(aside) + ending)
     sync_folder(path.parent)

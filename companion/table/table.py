@@ -30,7 +30,14 @@ from companion.explain.verdict import (
     mend_text,
 )
 from companion.explain.wording import decision_question, todos_of
-from companion.table.journal import BadJournal, Journal, Line, fold_events, state_hash
+from companion.table.journal import (
+    BadJournal,
+    Journal,
+    Line,
+    fold_events,
+    setting_hash,
+    state_hash,
+)
 from companion.table.pause import Pause, resumed_pause
 from companion.table.persistent_misreads import PersistentMisreads
 from companion.table.snapshot import result_json, table_snapshot
@@ -670,7 +677,7 @@ class Table:
         with self._lock:
             result = self._result(self.state, self._lines, names=settings.get("names"))
             self.journal.append(
-                [("setting", settings, by, state_hash(self.state))], {"result": result}
+                [("setting", settings, by, setting_hash(self.state, settings))], {"result": result}
             )
             self.settings.update(settings)
             self._tell()

@@ -2,14 +2,17 @@
 nothing is thrown away."""
 
 import json
+import os
 import random
 import shutil
 import sqlite3
+from pathlib import Path
 
 import pytest
 
 import engine
 from calibration import files
+from companion.table.games import Shelf
 from companion.table.journal import (
     CHECKPOINT,
     BadJournal,
@@ -18,6 +21,7 @@ from companion.table.journal import (
     begin_again,
     salvage_events,
     set_aside,
+    state_hash,
 )
 from companion.table.table import Table
 
@@ -135,6 +139,99 @@ def test_a_game_goes_on_from_the_last_good_event(table, tmp_path):
     play(again, 45, 3)
     assert Count(tmp_path / "g.journal.count").read() == 45
     again.journal.close()
+
+
+def test_a_setting_that_is_altered_is_noticed(table, tmp_path):
+    """One bit of `hidden_scores`, and what the host hides would be shown."""
+    path = tmp_path / "g.journal"
+    table.set(hidden_scores=True)
+    play(table, EVENTS + 5)
+    table.journal.close()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE event SET data=replace(data, 'hidden_s', 'hidden_c') WHERE id=61")
+    with pytest.raises(BadJournal, match="event 61: the setting is not as it was written"):
+        Table(None, Journal(path))
+    assert len(salvage_events(path)[0]) == EVENTS
+
+
+def test_settings_of_an_earlier_version_are_read(table, tmp_path):
+    table.journal.append([("setting", {"hidden_scores": True}, "host", state_hash(table.state))])
+    table.journal.close()
+    assert Table(None, Journal(tmp_path / "g.journal")).settings["hidden_scores"]
+
+
+def test_any_byte_altered_is_noticed_or_does_no_harm(tmp_path):
+    """A bit of every 97th byte turned: never another state, another setting, or another fault."""
+    path, rng = tmp_path / "g.journal", random.Random(5)
+    table = Table(engine.game("tigris").setup(["bull", "lion"]), Journal(path))
+    table.set(hidden_scores=True, names={"bull": "Anna"})
+    play(table, 20)
+    table.journal.close()
+    whole, count = path.read_bytes(), Path(f"{path}.count").read_bytes()
+    noticed = 0
+    for at in range(rng.randrange(97), len(whole), 97):
+        for file in tmp_path.iterdir():
+            file.unlink()
+        data = bytearray(whole)
+        data[at] ^= 1 << rng.randrange(8)
+        path.write_bytes(data)
+        Path(f"{path}.count").write_bytes(count)
+        Shelf(tmp_path).statistics()
+        salvage_events(path)
+        try:
+            journal = Journal(path)
+            try:
+                again = Table(None, journal)
+                assert (again.state, again.settings) == (table.state, table.settings), at
+            finally:
+                journal.close()
+        except BadJournal:
+            noticed += 1
+    assert noticed > 20
+
+
+def test_a_game_whose_head_cannot_be_read_is_left_out_of_the_table_s_games(tmp_path, monkeypatch):
+    table = Table(engine.game("tigris").setup(["bull", "lion"]), Journal(tmp_path / "g.journal"))
+    table.journal.close()
+    whole = (tmp_path / "g.journal").read_bytes()
+    pages = range(4096, len(whole), 4096)
+    for page in pages:
+        (tmp_path / "g.journal").write_bytes(whole[:page] + b"\x07" * 16 + whole[page + 16 :])
+        assert Shelf(tmp_path).games() == []
+
+
+def test_what_is_set_aside_twice_in_a_second_is_there_twice(tmp_path):
+    kept = set()
+    for n in range(3):
+        (tmp_path / "g.journal").write_bytes(b"%d" % n)
+        (tmp_path / "g.journal.count").write_bytes(b"%d" % n)
+        kept.add(set_aside(tmp_path / "g.journal"))
+    assert sorted(p.read_bytes() for p in kept) == [b"0", b"1", b"2"]
+
+
+def test_a_power_cut_while_a_file_is_set_aside_is_noticed(table, tmp_path, monkeypatch):
+    """Whichever of the renames it comes after: no new game begins where one was."""
+    table.journal.close()
+    there, real = tmp_path / "g.journal", os.replace
+    for cut in range(4):
+        left = [cut]
+
+        def replace(old, new, left=left):
+            if not left[0]:
+                raise KeyboardInterrupt
+            real(old, new)
+            left[0] -= 1
+
+        here = tmp_path / f"{cut}"
+        here.mkdir()
+        shutil.copy(there, here), shutil.copy(f"{there}.count", here)
+        monkeypatch.setattr("companion.table.journal.os.replace", replace)
+        try:
+            set_aside(here / "g.journal")
+        except KeyboardInterrupt:
+            if not (here / "g.journal").exists():
+                with pytest.raises(BadJournal, match=f"0 of {EVENTS} events"):
+                    Journal(here / "g.journal")
 
 
 def test_a_newer_journal_is_not_meddled_with(table, tmp_path):

@@ -28,6 +28,7 @@ CONNECTIONS = 380  # in all
 STRANGERS = 340  # of addresses that hold no seat: the rest is kept for those who play
 PER_ADDRESS = 24
 QUEUED = 2  # requests of one connection at once: browsers send one after the other
+HEAD_LINES = 100  # of a request
 HEAD_S, BODY_S = 5.0, 20.0  # seconds a request's head may take; its body, from its first byte on
 IDLE_S = 30.0  # ... a connection may be kept without a request
 UNREAD_S = 12.0  # ... what was answered may lie unread
@@ -37,6 +38,7 @@ LOOK_S = 0.25  # seconds between two looks at all connections
 AT_ONCE = 32  # connections taken up in one turn
 CROWD = 100  # after so many connections at once their memory is handed back
 OWN = frozenset({"127.0.0.1", "::1"})  # this machine itself: a kiosk, a load test
+STREAM = "/api/stream"  # the one address whose answer does not end
 _TLS = 0x16  # the first byte of a TLS client's hello
 
 
@@ -47,11 +49,14 @@ class Request(HTTPRequestParser):
     path = ""
 
     def parse_header(self, header_plus: bytes) -> None:
-        """One that has both a length and chunks is refused: a proxy before this one may have read
-        it the other way. Raises ParsingError."""
+        """Heads of more lines than any browser sends take long to read, for all connections. A
+        body in chunks, too; no browser sends one, and with a length as well a proxy before this one
+        may have read it the other way. Raises ParsingError."""
+        if header_plus.count(b"\n") > HEAD_LINES:
+            raise ParsingError("too many header lines")
         super().parse_header(header_plus)
-        if self.chunked and "CONTENT_LENGTH" in self.headers:
-            raise ParsingError("both Content-Length and Transfer-Encoding")
+        if self.chunked:
+            raise ParsingError("a body needs a Content-Length")
 
 
 class Connection(HTTPChannel):
@@ -127,6 +132,26 @@ class Connection(HTTPChannel):
     def service(self) -> None:
         super().service()
         self.since = time.monotonic()
+
+    @property
+    def asker(self) -> str:
+        """Who asks: of a proxy's connection, whom the proxy names"""
+        if self.requests and is_within(self.address, self.server.trusted):
+            said = self.requests[0].headers.get("X_FORWARDED_FOR", "")
+            return str(said.rpartition(",")[2].strip()) or self.address
+        return self.address
+
+    def write_soon(self, data: Any) -> int:
+        written = super().write_soon(data)
+        # a phone that follows has got what there is, and waits for what comes
+        if self.requests and self.requests[0].path == STREAM:
+            self.server.task_dispatcher.only_waits(self)
+        return int(written)
+
+    def _flush_outbufs_below_high_watermark(self) -> None:
+        if self.total_outbufs_len > self.adj.outbuf_high_watermark:
+            self.server.task_dispatcher.only_waits(self)
+        super()._flush_outbufs_below_high_watermark()
 
     # TLS, where the first byte asks for it
 
@@ -248,7 +273,7 @@ class Guarded(TcpWSGIServer):
         trusted: Networks | tuple[()] = (),
         **kw: Any,
     ) -> None:
-        self.tls, self.known, self._trusted = tls, known, trusted
+        self.tls, self.known, self.trusted = tls, known, trusted
         self._looked, self._most = 0.0, 0
         self._unread: dict[Connection, tuple[int, float]] = {}
         super().__init__(*args, **kw)
@@ -272,7 +297,7 @@ class Guarded(TcpWSGIServer):
     def _room_for(self, address: str) -> bool:
         """Whether it may come in, after somebody else had to go where that was needed."""
         channels = [c for c in self.active_channels.values() if isinstance(c, Connection)]
-        exempt = address in OWN or is_within(address, self._trusted)
+        exempt = address in OWN or is_within(address, self.trusted)
         if not exempt:
             own = [c for c in channels if c.address == address]
             if len(own) >= PER_ADDRESS and not self._let_go(own):

@@ -17,12 +17,12 @@ from typing import Any
 from flask import Flask
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
-from waitress.task import ThreadedTaskDispatcher
 
 from companion_web.connections import CONNECTIONS, IDLE_S, UNREAD, Guarded
 from companion_web.proxies import parsed_networks
 from companion_web.quiet import Unsurprised
 from companion_web.served import served_by
+from companion_web.turns import PATIENCE_S, FairTurns
 
 log = logging.getLogger(__name__)
 THREADS = 128  # one for each phone that follows, the rest for everything else
@@ -70,7 +70,7 @@ class Server:
             asyncore_use_poll=True,
             clear_untrusted_proxy_headers=not proxies,
         )
-        dispatcher = ThreadedTaskDispatcher()
+        dispatcher = FairTurns()
         dispatcher.set_thread_count(THREADS)
         self._server: Any = Guarded(
             app,
@@ -128,17 +128,18 @@ class Server:
 
     def _run(self) -> None:
         server = self._server
+        turns: FairTurns = server.task_dispatcher
         while not self._stop.is_set():
-            self._turn(0.5)
+            self._turn(PATIENCE_S / 2 if turns.is_crowded else 0.5)
+            turns.look()
             server.look()
         server.accepting = False
-        dispatcher = server.task_dispatcher
-        dispatcher.set_thread_count(0)
+        turns.set_thread_count(0)
         # The streams' last words have to go out, and that is this loop's own work.
         until = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < until:
             self._turn(0.05)
-            if not dispatcher.threads and not any(
+            if not turns.threads and not any(
                 c.total_outbufs_len for c in list(server.active_channels.values())
             ):
                 break

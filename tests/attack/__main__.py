@@ -41,6 +41,7 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "half-sent-tls": on_a_table(lambda t: crowds.half_sent(t, "handshakes", 40), 'tls = "auto"\n'),
     "unread-by-one": on_a_table(lambda t: crowds.unread(t, 1)),
     "unread-by-forty": on_a_table(lambda t: crowds.unread(t, 40)),
+    "flooded": on_a_table(crowds.flooded),
     "unread-streams": on_a_table(crowds.streams),
     "for-other-seats": on_a_table(people.for_other_seats),
     "hasty": on_a_table(people.hasty),

@@ -6,11 +6,14 @@ from __future__ import annotations
 import contextlib
 import socket
 import statistics
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from tests.attack.table import RunningTable
+from tests.attack.flood import KINDS
+from tests.attack.table import ROOT, RunningTable
 
 HALF = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-"
 BODY = (
@@ -19,6 +22,7 @@ BODY = (
 )
 PLAN = b"GET /api/plan HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
 SECONDS = 10.0
+FLOOD_S = 4.0
 PAGE_S, MEGABYTES, KEPT_MB = 1.0, 250.0, 10.0  # issue 26
 
 Finding = tuple[str, bool]
@@ -84,6 +88,49 @@ def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
     yield (
         f"streams of {addresses} addresses: {sum(found)} of 10 other phones followed",
         sum(found) == 10,
+    )
+
+
+def flooded(table: RunningTable, kinds: Collection[str] = tuple(KINDS)) -> Iterator[Finding]:
+    """Ordinary requests as fast as they are answered, from forty addresses; another address's
+    pages meanwhile, and how soon a seat acts."""
+    host = table.host()
+    warm_up(table)
+    held, before = table.held(), table.megabytes()
+    for kind in kinds:
+        command = [sys.executable, "-m", "tests.attack.flood", str(table.port), kind, "40", "8"]
+        attack = subprocess.Popen(command, cwd=ROOT)
+        pages, acts, failed, most = [], [], 0, before
+        try:
+            time.sleep(1.0)
+            end = time.monotonic() + FLOOD_S
+            while time.monotonic() < end:
+                try:
+                    pages.append(table.page(f"127.0.3.{len(pages) % 200 + 1}"))
+                    began = time.monotonic()
+                    wish = {"joining": len(acts) % 2}
+                    status, _, _ = table.ask("/api/host/settings", wish, host, "127.0.0.3")
+                    acts.append(time.monotonic() - began)
+                    failed += status not in (200, 429)
+                except (OSError, AssertionError):
+                    failed += 1
+                most = max(most, table.megabytes())
+                time.sleep(0.2)
+        finally:
+            attack.kill()
+            attack.wait()
+        worst = [1000 * max(times, default=99.0) for times in (pages, acts)]
+        yield (
+            f"a flood of {kind} from 40 addresses: {len(pages)} pages, worst {worst[0]:.0f} ms, "
+            f"the host's wishes {worst[1]:.0f} ms; {failed} failed; {most:.0f} MB at most",
+            not failed and max(worst) <= 1000 * PAGE_S and most <= MEGABYTES,
+        )
+    end = time.monotonic() + 20
+    while time.monotonic() < end and table.held() > held:
+        time.sleep(0.5)
+    yield (
+        f"floods: files and threads {held} before, {table.held()} after",
+        table.held()[0] <= held[0] and table.held()[1] <= held[1],
     )
 
 

@@ -150,6 +150,21 @@ def test_a_request_with_a_length_and_chunks_is_refused(started):
     assert answer_to(server, both).split(b"\r\n")[0] == b"HTTP/1.1 400 Bad Request"
 
 
+def test_a_body_in_chunks_is_refused_before_it_is_read(started):
+    server, _ = started()
+    head = b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert answer_to(server, head).split(b"\r\n")[0] == b"HTTP/1.1 400 Bad Request"
+
+
+def test_a_head_of_more_lines_than_any_browser_sends_is_refused(started):
+    server, _ = started()
+    for lines, status in ((60, b"200 OK"), (200, b"400 Bad Request")):
+        many = b"".join(b"X-%d: y\r\n" % n for n in range(lines))
+        asked = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        answer = answer_to(server, asked + many + b"\r\n")
+        assert answer.split(b"\r\n")[0].endswith(status)
+
+
 def test_who_opens_connections_and_says_nothing_takes_no_more_than_a_share(started):
     server, _ = started()
     adjusted = server._server.adj

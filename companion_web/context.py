@@ -55,7 +55,9 @@ class Web(Served):
         self.streams = Streams(
             settings.max_streams, settings.reserved_streams, settings.streams_per_address
         )
-        self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
+        self.pin_tries = Tries(*settings.pin_tries)
+        # a code of 16 letters is never guessed: strangers' wrong ones keep nobody out
+        self.code_tries = Tries(*settings.pin_tries, overall=0)
         self._drawing = Drawing(settings.plan)
         self.desk: Desk | None = None  # the copy's plan being drawn (blueprints/copy.py)
         self.desk_photo: tuple[Path, int] | None = None  # on which photo, and when it was written

@@ -20,6 +20,7 @@ from engine.text import pack_text
 
 log = logging.getLogger(__name__)
 Given = TypeVar("Given")
+NO_ROOM = 507  # the status of what cannot be written down
 
 
 def json_body() -> dict[str, Any]:
@@ -59,14 +60,19 @@ def result_of(act: Callable[[], Given]) -> Given:
         raise Problem(409, "somebody has answered already") from None
     except (BadJournal, NotKept) as e:
         log.warning("%s", e)
-        raise Problem(507, "it could not be written down, so it did not happen") from None
+        raise Problem(NO_ROOM, "it could not be written down, so it did not happen") from None
     except BadText as e:
         raise Problem(400, "{reason}", reason=str(e)) from None
 
 
 def answer_after(act: Callable[[], object]) -> Response:
     """Does it; the answer is the serial of what is then to be seen, and the verdict."""
-    result_of(act)
+    try:
+        result_of(act)
+    except Problem as e:
+        if e.status == NO_ROOM:
+            web.feed.refresh()  # that nothing can be written is to be seen at once too
+        raise
     # The table's own thread may be a moment late; whoever acted should see it in the very next
     # thing they get.
     web.feed.refresh()

@@ -36,7 +36,7 @@ class Rate:
 
 class Tries:
     """Failed tries at a secret: so many in so many seconds for each address, `overall` times that
-    for all together."""
+    for all together (0: any number, for what cannot be guessed)."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Tries:
             own = [t for t in self._failed.get(who, ()) if now - t < self.seconds]
             if len(own) >= self.tries:
                 return self.seconds - (now - own[-self.tries])
-            if trusted:
+            if trusted or not self.overall:
                 return 0.0
             every = sorted(t for ts in self._failed.values() for t in ts if now - t < self.seconds)
             most = self.tries * self.overall

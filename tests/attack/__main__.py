@@ -29,9 +29,35 @@ def on_a_table(
 ) -> Callable[[Path], Iterator[Finding]]:
     def run(folder: Path) -> Iterator[Finding]:
         with running(folder, more) as table:
+            pid, before = table.pid, begun(table)
             yield from attack(table)
+            # of those that end with the table that they began with
+            if table.process is not None and table.pid == pid:
+                yield back_to(table, before)
 
     return run
+
+
+def begun(table: RunningTable) -> tuple[int, int]:
+    """Files and threads that it holds once all of its threads have started"""
+    before, now = (0, 0), table.held()
+    while now != before:
+        time.sleep(0.5)
+        before, now = now, table.held()
+    return now
+
+
+def back_to(table: RunningTable, before: tuple[int, int]) -> Finding:
+    """Files and threads that the table holds, when all have gone"""
+    end = time.monotonic() + 20
+    while (after := table.held()) != before and time.monotonic() < end:
+        if after[0] <= before[0] and after[1] <= before[1]:
+            break
+        time.sleep(0.5)
+    return (
+        f"files and threads {before} before, {after} after",
+        after[0] <= before[0] and after[1] <= before[1],
+    )
 
 
 ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
@@ -46,6 +72,7 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "for-other-seats": on_a_table(people.for_other_seats),
     "hasty": on_a_table(people.hasty),
     "wrong-pins": on_a_table(people.wrong_pins),
+    "wrong-links": on_a_table(people.wrong_links),
     "rubbish": on_a_table(people.rubbish),
     "made-up-names": on_a_table(people.made_up_names),
     "crowd": on_a_table(people.crowd),

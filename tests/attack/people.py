@@ -126,6 +126,23 @@ def wrong_pins(table: RunningTable) -> Iterator[Finding]:
     )
 
 
+def wrong_links(table: RunningTable) -> Iterator[Finding]:
+    """Strangers open made-up joining links; who has the right one sits down."""
+    host = table.host()
+    answers = [
+        table.ask("/api/join", {"code": f"{n:016d}", "seat": "lion"}, address=f"127.0.6.{n + 1}")[0]
+        for n in range(120)
+    ]
+    link = json.loads(table.ask("/api/join", cookie=host, address="127.0.0.3")[1])["link"]
+    right = {"code": link.split("#")[1], "seat": "bull"}
+    sat = table.ask("/api/join", right, address="127.0.0.4")[0]
+    yield (
+        f"120 made-up joining links of as many addresses: {sorted(set(answers))}; the right one "
+        f"meanwhile: {sat}",
+        sat == 200 and 200 not in answers,
+    )
+
+
 def rubbish(table: RunningTable) -> Iterator[Finding]:
     """Six hundred requests of nonsense; the log has no traceback of them."""
     rng, served = random.Random(5), 0

@@ -18,6 +18,7 @@ from companion_web.access import Access, Viewer
 from companion_web.document import STATIC
 from companion_web.hall import create_hall
 from companion_web.limits import REMEMBERED, Rate, Tries
+from tests.companion_web.support.tables import Phone
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 DECLARE = {"text": "bull: pass"}
@@ -302,6 +303,13 @@ def test_rates_refill():
     assert rate.wait("b") == 0.0, "another phone is not held up"
     now[0] = 0.6
     assert rate.wait("a") == 0.0
+
+
+def test_made_up_joining_links_keep_nobody_out_who_has_the_right_one(app, phone):
+    for n in range(120):
+        wrong = Phone(app, f"10.0.1.{n + 1}").post("/api/join", {"code": f"{n}", "seat": "bull"})
+        assert wrong.status_code == 403
+    assert phone("bull").get("/api/snapshot").json["you"]["seats"] == ["bull"]
 
 
 def test_tries_are_counted_for_all_together_and_forgotten_in_time():

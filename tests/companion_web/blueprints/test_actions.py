@@ -5,6 +5,7 @@ import json
 import companion_web
 from engine import say
 from engine.rules import load_rules
+from engine.text import pack_text
 
 
 def test_a_seated_phone_declares_answers_and_takes_back(app, phone, table):
@@ -54,11 +55,14 @@ def test_what_cannot_be_written_down_did_not_happen(phone, table, monkeypatch):
     from companion.table.journal import BadJournal
 
     def full(*a, **k):
+        table.trouble = pack_text(say("the journal cannot be written: {fault}", fault="full"))
         raise BadJournal("/var/lib/secret/place: disk full")
 
     monkeypatch.setattr(table, "declare", full)
-    answer = phone("bull").post("/api/declare", {"text": "bull: pass"})
+    bull = phone("bull")
+    answer = bull.post("/api/declare", {"text": "bull: pass"})
     assert answer.status_code == 507 and "secret/place" not in answer.text
+    assert bull.get("/api/snapshot").json["trouble"], "seen in the very next thing they get"
 
 
 def test_whoever_acted_sees_it_in_the_next_snapshot(phone):

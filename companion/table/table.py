@@ -30,7 +30,15 @@ from companion.explain.verdict import (
     mend_text,
 )
 from companion.explain.wording import decision_question, todos_of
-from companion.table.journal import BadJournal, Journal, Line, fold_events, state_hash
+from companion.table.journal import (
+    CAMERA,
+    GUESS,
+    BadJournal,
+    Journal,
+    Line,
+    fold_events,
+    state_hash,
+)
 from companion.table.pause import Pause, resumed_pause
 from companion.table.persistent_misreads import PersistentMisreads
 from companion.table.snapshot import result_json, table_snapshot
@@ -40,8 +48,6 @@ from engine.plan import Plan
 from vision.evidence.site_evidence import Evidence
 
 MEMORY = 60  # how many events back an overlooked action may be inserted
-CAMERA = "camera"  # the author of actions that nobody stated
-GUESS = "camera, one of several ways"  # ... if others would have led to the same board
 
 
 class Sight(Protocol):

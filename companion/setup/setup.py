@@ -28,14 +28,13 @@ from companion.fault import Fault
 from companion.runtime.config import parse_toml
 from companion.runtime.copies import read_name
 from companion.runtime.lens import Fixed, Lens, keep_focus
+from companion.setup.mirrored import shows_mirrored_cards
 from companion.setup.reaching_in import StillPictures, arms_across_edge
 from companion.setup.sampler_layouts import one_more_layout, sampler_layouts
 from engine import BadText, Statement, Text, say
 from engine.text import pack_text
 from vision.plan import BadPlan, load_plan
-from vision.registration.aruco_cards import ENOUGH_CARDS, find_cards
-from vision.storage.opencv_compat import to_grey
-from vision.storage.photo_file import BadPhoto, is_dark
+from vision.storage.photo_file import BadPhoto
 
 STIRRED = 12.0  # grey levels by which a part of the picture differs from the previous one: a hand
 WIDEST = 1000  # pixels of the empty board in the picture of what to lay
@@ -260,7 +259,12 @@ class Setup:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
         session = self.session
         framing = judge_framing(image, session is not None and session.markers, self._lens.focuses)
-        if session is not None and session.markers and _is_mirrored(image, framing):
+        if (
+            session is not None
+            and session.markers
+            and not framing.cards
+            and shows_mirrored_cards(image)
+        ):
             framing = msgspec.structs.replace(
                 framing,
                 faults=(
@@ -587,13 +591,6 @@ class Setup:
                     *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items()),
                 ]
         return "\n".join(lines) + "\n"
-
-
-def _is_mirrored(image: np.ndarray, framing: Framing) -> bool:
-    """Whether cards are seen only in the mirror image of a picture."""
-    if framing.cards or is_dark(image):
-        return False
-    return len(find_cards(np.ascontiguousarray(to_grey(image)[:, ::-1]))) >= ENOUGH_CARDS
 
 
 def _counted(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:

@@ -7,12 +7,19 @@ import time
 from pathlib import Path
 
 import click
+import numpy as np
 
 from companion.runtime.copies import open_copy
+from companion.setup.mirrored import shows_mirrored_cards
 from vision.evidence.site_evidence import Evidence, NoBoard
+from vision.geometry.pose import Pose
+from vision.plan import Plan
 from vision.storage.photo_file import BadPhoto, load_photo
 
 LEFT = 0.05  # share of the probability that is reported if none of those named has it
+
+
+OUTSIDE = 0.02  # of the picture's size, by which a place may stick out of it
 
 
 def reading_line(photo: str, evidence: Evidence, ms: float) -> dict:
@@ -31,6 +38,17 @@ def reading_line(photo: str, evidence: Evidence, ms: float) -> dict:
     }
 
 
+def places_outside(plan: Plan, pose: Pose) -> list[str]:
+    """The sites that a picture shows in part or not at all."""
+    size = np.array(pose.size)
+
+    def is_outside(outline: np.ndarray) -> bool:
+        px = pose.to_px(outline)
+        return bool(((px < -OUTSIDE * size) | (px > (1 + OUTSIDE) * size)).any())
+
+    return [site.id for site in plan.site if is_outside(site.outlines[0])]
+
+
 @click.command()
 @click.argument("copy", type=click.Path())
 @click.argument("photos", nargs=-1, required=True)
@@ -47,6 +65,11 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
             # most cameras have not moved since the previous photo
             pose, evidence = reader.find_and_read(image, pose)
             out = reading_line(photo, evidence, 1000 * (time.perf_counter() - start))
+            if evidence.registration.by != "markers" and shows_mirrored_cards(image):
+                pose = None
+                raise NoBoard("the picture is mirrored: what is printed runs backwards in it")
+            if outside := places_outside(reader.plan, pose):
+                out["outside"] = outside
         except (NoBoard, BadPhoto) as e:
             failed = True
             out = {"photo": photo, "error": str(e).removeprefix(f"{name}: ")}
@@ -65,6 +88,8 @@ def _text_table(out: dict) -> str:
     ]
     if r.get("maybe_turned"):
         lines.append("  the board may lie turned round: it looks the same both ways")
+    if outside := out.get("outside"):
+        lines.append(f"  outside the picture: {len(outside)} sites, {', '.join(outside[:6])} ...")
     lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
     for site, options in out["unsure"].items():
         named = [(" ".join(c) or "empty", p) for c, p in options]

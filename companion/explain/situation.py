@@ -14,7 +14,8 @@ from companion.explain.ranking import (
 from companion.explain.verdict import ToDo
 from companion.explain.wording import todos_of
 from engine import Game, State
-from engine.layout import Layout
+from engine.layout import Contents, Layout
+from vision.evidence.site_evidence import contents_match
 
 
 class Situation:
@@ -45,6 +46,8 @@ class Situation:
     def behind(self) -> Layout:
         """Where the board is behind the state of the best hypothesis, site -> contents."""
         shown = {s: site_score(self.best, self.look, s)[1] for s in self.best.touched}
+        blank = self.look.foreign | set(self.look.excused)  # nothing counts that is read there
+        shown |= {s: self._still_there(s) or c for s, c in shown.items() if s in blank}
         return {
             s: c
             for s, c in shown.items()
@@ -53,6 +56,16 @@ class Situation:
                 s, self.best.layout.get(s, ()), c, self.look.reads.get(s, "pile")
             )
         }
+
+    def _still_there(self, site: str) -> Contents | None:
+        """What is still to be changed on a site that cannot be recognised, if it looks like that
+        more than like anything else."""
+        seen = self.look.evidence.sites.get(site)
+        if seen is None or not seen.options:
+            return None
+        reads = self.look.reads.get(site, "pile")
+        before = [*self.best.allowed.get(site, {}), self.seen.get(site, ())]
+        return next((c for c in before if c and contents_match(seen.best, c, reads)), None)
 
     @cached_property
     def todo(self) -> tuple[ToDo, ...]:

@@ -43,12 +43,13 @@ from engine.layout import Contents, Layout
 # answers offered for a place that cannot be recognised, besides what belongs there
 MOST_GUESSES = 2
 MANY_GONE = 3  # sites emptied at once: hands cover that many rather than empty them
+MANY_DOUBTS = 4  # sites read in two ways at once: under an arm; elsewhere one is, or none
 
 
 def alarm_beside_covers(s: Situation) -> Verdict | None:
-    """Illegal, but several sites cannot be recognised: the edge of a cup may be read as a piece,
-    which is no reason for an alarm."""
-    if s.best.violations and len(s.look.foreign) > 1:
+    """Illegal, but several sites cannot be recognised, or may be read in two ways: the edge of a
+    cup or of an arm may be read as a piece, which is no reason for an alarm."""
+    if s.best.violations and (len(s.look.foreign) > 1 or len(s.look.doubtful) >= MANY_DOUBTS):
         return _cannot_tell(s, UNCLEAR, s.seen)
     return None
 
@@ -151,7 +152,8 @@ RULES: tuple[Callable[[Situation], Verdict | None], ...] = (
 
 
 def _cannot_tell(s: Situation, verdict: str, seen: Layout, todo: tuple[ToDo, ...] = ()) -> Verdict:
-    text = say("I cannot tell what lies on {sites}", sites=", ".join(sorted(s.look.foreign)[:6]))
+    sites = sorted(s.look.foreign) or sorted(s.look.doubtful)
+    text = say("I cannot tell what lies on {sites}", sites=", ".join(sites[:6]))
     return Verdict(verdict, s.state, seen=seen, todo=todo, text=text)
 
 

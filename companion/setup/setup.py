@@ -22,12 +22,14 @@ import engine
 from calibration.copy import BadCopy, BadCorners, game_plan
 from calibration.files import write_whole
 from calibration.fit import Report
-from calibration.framing import Framing, judge_framing
+from calibration.framing import Bare, Framing, judge_framing
 from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
 from companion.runtime.config import parse_toml
 from companion.runtime.copies import read_name
 from companion.runtime.lens import Fixed, Lens, keep_focus
+from companion.setup.mirrored import shows_mirrored_cards
+from companion.setup.reaching_in import StillPictures, arms_across_edge
 from companion.setup.sampler_layouts import one_more_layout, sampler_layouts
 from engine import BadText, Statement, Text, say
 from engine.text import pack_text
@@ -79,6 +81,7 @@ class Setup:
         self.sharper: tuple[tuple[np.ndarray, float], ...] = ()
         self._lock = threading.RLock()
         self._small: np.ndarray | None = None  # the picture before, (18, 24) grey levels
+        self._still = StillPictures()
         self.version = 1
         self.game: engine.Game | None = None
         # instead: the folder of a board without rules, with its plan.toml
@@ -256,11 +259,27 @@ class Setup:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
         session = self.session
         framing = judge_framing(image, session is not None and session.markers, self._lens.focuses)
-        if session is not None and not framing.faults and session.next != 0:
+        if (
+            session is not None
+            and session.markers
+            and not framing.cards
+            and shows_mirrored_cards(image)
+        ):
             framing = msgspec.structs.replace(
-                framing, advice=(*framing.advice, *session.remarks(image, session.next))
+                framing,
+                faults=(
+                    say(
+                        "The picture is mirrored, as all that is printed runs backwards in it: "
+                        "switch that off in the camera's settings."
+                    ),
+                ),
             )
-        if self._stirs(image) and not framing.faults:
+        if session is not None and not framing.faults and session.next != 0:
+            remarks = _counted(session, session.next, session.remarks(image, session.next))
+            framing = msgspec.structs.replace(framing, advice=(*framing.advice, *remarks))
+        stirs = self._stirs(image)
+        self._still.note(image, stirs)
+        if stirs and not framing.faults:
             framing = msgspec.structs.replace(
                 framing,
                 advice=(
@@ -268,8 +287,28 @@ class Setup:
                     say("Something moves in the picture: take your hands away and wait a moment."),
                 ),
             )
+        elif session is not None and session.next == 0 and not framing.faults:
+            advice = self._hands_on_first(session, image, None)
+            framing = msgspec.structs.replace(framing, advice=(*framing.advice, *advice))
         self.framing = framing
         return image
+
+    def _hands_on_first(
+        self, session: Session, image: np.ndarray, corners: Corners | None
+    ) -> list[Text]:
+        """What is to be said of a hand in the first photo, which nothing can be compared with yet.
+        corners: as tapped."""
+        tapped = np.array(corners, float) if corners is not None else None
+        bare = Bare.of(session.plan, image, tapped, session.markers)
+        if bare is None:
+            return []
+        view = bare.view
+        if not (
+            arms_across_edge(view.small, session.plan, view.pose)
+            or self._still.came_in(session.plan, view)
+        ):
+            return []
+        return [say("A hand or something else seems to reach over the board.")]
 
     def _stirs(self, image: np.ndarray) -> bool:
         """Whether some part of the picture differs from the previous picture."""
@@ -294,6 +333,10 @@ class Setup:
                 raise NotSo(say("The board's four corners must be tapped in the picture first."))
             try:
                 session.take(number, image, corners)
+                step = session.steps[number]
+                step.remarks = _counted(session, number, step.remarks)
+                if number == 0:
+                    step.remarks += self._hands_on_first(session, image, corners)
                 keep_focus(session.folder, self._lens.name, self._lens.focus)
             except BadCorners:
                 raise NotSo(
@@ -548,6 +591,19 @@ class Setup:
                     *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items()),
                 ]
         return "\n".join(lines) + "\n"
+
+
+def _counted(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:
+    """Remarks on a photo, with its pieces counted where they speak of pieces: what is looked at is
+    places, and on one may lie a heap."""
+    layout = session.steps[number].layout if number is not None else {}
+    pieces = sum(len(contents) for contents in layout.values())
+    return [
+        Text(text.template, {**text.args, "all": pieces})
+        if text.template == "None of the {all} pieces can be seen yet."
+        else text
+        for text in remarks
+    ]
 
 
 def _middle_of(image: np.ndarray) -> np.ndarray:

@@ -32,6 +32,8 @@ VERSION = 1
 # events after which everything is moved into the file itself, so that copying it alone loses less
 CHECKPOINT = 20
 REST_S = 10.0  # ... or seconds after the last event
+CAMERA = "camera"  # the author of actions that nobody stated
+GUESS = "camera, one of several ways"  # ... if others would have led to the same board
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event (

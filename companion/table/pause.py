@@ -11,7 +11,7 @@ import msgspec
 from companion.explain.hypothesis import Look
 from companion.explain.verdict import ILLEGAL, UNCLEAR, UNFINISHED, Verdict
 from companion.table.journal import Event
-from engine import State
+from engine import State, Text, say
 from engine.layout import Contents, Layout
 from vision.evidence.site_evidence import Evidence
 
@@ -48,6 +48,21 @@ class Pause(msgspec.Struct, frozen=True):
             ):
                 out[site] = (want, seen)
         return msgspec.structs.replace(self, differs=out)
+
+    @property
+    def text(self) -> Text:
+        """What people have to do now: take away what does not belong there (what lay there for the
+        calibration's photos), then lay out what is missing."""
+        if self.since is not None:
+            return say("lay the board out as it was")
+        n = sum(bool(seen) for _, seen in (self.differs or {}).values())
+        if n > 1:
+            return say(
+                "the board is not laid out yet: take away what does not belong on {n} places", n=n
+            )
+        if n:
+            return say("the board is not laid out yet: take away what does not belong on one place")
+        return say("the board is not laid out yet")
 
     def holds(self, verdict: Verdict) -> bool:
         """Whether the pause continues. It ends if people simply play on, or once the board is laid

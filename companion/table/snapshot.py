@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from companion.explain.verdict import ILLEGAL, Question, Verdict
-from companion.table.journal import Journal, Line
+from companion.table.journal import GUESS, Journal, Line
 from companion.table.pause import Pause
-from engine import Game, State, Text
+from engine import Game, State, Text, say
 from engine.text import pack_text
 
 TAKEN_BACK = 60  # how many moves that were taken back keep their data
@@ -138,11 +138,14 @@ def packed_doing(state: State) -> list[Any]:
 
 
 def _line_data(line: Line) -> dict[str, Any]:
+    words = [step.text for step in line.state.steps if step.by_hand]
+    if line.by == GUESS and words:
+        words[0] = say("probably: {what}", what=words[0])
     return {
         "event": line.event,
         "seat": str(line.action).split(":")[0],
         "text": line.action,
-        "words": packed_doing(line.state),
+        "words": [pack_text(text) for text in words],
         "scores": line.state.scores(),
         "standing": line.state.standing(),
     }

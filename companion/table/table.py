@@ -31,6 +31,8 @@ from companion.explain.verdict import (
 )
 from companion.explain.wording import decision_question, todos_of
 from companion.table.journal import (
+    CAMERA,
+    GUESS,
     BadJournal,
     Journal,
     Line,
@@ -47,8 +49,6 @@ from engine.plan import Plan
 from vision.evidence.site_evidence import Evidence
 
 MEMORY = 60  # how many events back an overlooked action may be inserted
-CAMERA = "camera"  # the author of actions that nobody stated
-GUESS = "camera, one of several ways"  # ... if others would have led to the same board
 
 
 class Sight(Protocol):
@@ -202,7 +202,7 @@ class Table:
             if alarming and evidence.busy is None and whole is not None:
                 evidence = whole()
                 verdict = self._concluded(evidence)
-            if paused and evidence.busy is None:
+            if self.pause is not None:
                 verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:
                 self._last = evidence
@@ -215,7 +215,7 @@ class Table:
                 "error_px": round(registration.error_px, 2),
             }
             event = self._record(verdict)
-            if not self._is_known(verdict, paused):
+            if not self._is_known(verdict, paused, evidence.busy is not None):
                 self._conclude(verdict)
             return verdict, event
 
@@ -239,30 +239,27 @@ class Table:
         ids = self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, by)
         return ids[-1] if ids and verdict.verdict != SAME else None
 
-    def _is_known(self, verdict: Verdict, paused: bool) -> bool:
-        """Whether people have been told just this already. paused: the game was until now."""
+    def _is_known(self, verdict: Verdict, paused: bool, busy: bool) -> bool:
+        """Whether people have been told just this already. paused: the game was until now; busy: a
+        hand is in the way."""
         if verdict.verdict != self.verdict.verdict:
             return False
         if verdict.verdict == SAME:
             return self.trouble is None and not paused
-        return verdict.verdict == BUSY and verdict.text == self.verdict.text
+        return busy and verdict.text == self.verdict.text
 
     def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:
         """The verdict while the board is being laid out as it was: nothing that lies there is a
-        move or breaks a rule."""
+        move or breaks a rule. Hands come and go then; what is left to do stands meanwhile."""
         assert self.pause is not None
-        pause = self.pause.compared(self.state, evidence, self.reads, self.optional, self._excused)
-        self.pause = pause if pause.holds(verdict) else None
-        if self.pause is None or not pause.differs:
+        if evidence.busy is None:
+            pause = self.pause.compared(
+                self.state, evidence, self.reads, self.optional, self._excused
+            )
+            self.pause = pause if pause.holds(verdict) else None
+        if self.pause is None or not self.pause.differs:
             return verdict
-        return Verdict(
-            UNFINISHED,
-            self.state,
-            seen=self._seen,
-            text=say("the board is not laid out yet")
-            if pause.since is None
-            else say("lay the board out as it was"),
-        )
+        return Verdict(UNFINISHED, self.state, seen=self._seen, text=self.pause.text)
 
     def go_on(self, by: str = "host") -> Verdict:
         """Ends the pause, however the board lies; what is seen counts again. Raises BadJournal."""

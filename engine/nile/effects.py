@@ -317,7 +317,7 @@ def _do_cover(d: Draft, a: act.Cover) -> None:
 def _do_desert(d: Draft, a: act.Desert) -> None:
     d.take_desert()
     d.put(a.site, ("desert",))
-    d.step(say("lay a desert card on {site}", site=a.site), by_hand=True)
+    d.step(say("a desert card lies on {site}", site=a.site), by_hand=True)
     _next_wait(d, "desert")
 
 

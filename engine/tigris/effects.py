@@ -104,7 +104,7 @@ def _do_catastrophe(s: Position, a: act.Catastrophe) -> None:
         conflict.spend_tiles(s, covered, 1)
         p = p.without(1 << cell)
     s.tell(
-        "{seat} puts {piece} on {site}",
+        "{seat} lays {piece} on {site}",
         p.change(catastrophes=p.catastrophes | 1 << cell),
         True,
         seat=a.seat,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cli.commands.read import _text_table
+from cli.commands.read import _text_table, places_outside
+from companion.simulate import Conditions, plan_of
 
 
 def test_a_site_with_something_foreign_on_it_is_not_left_without_words():
@@ -20,3 +21,22 @@ def test_a_site_with_something_foreign_on_it_is_not_left_without_words():
         "  unsure g1: anything else 90 %, empty 10 %",
         "  unsure f2: white 59 %, empty 38 %",
     ]
+
+
+def test_places_that_the_picture_does_not_show_are_named():
+    plan, _ = plan_of("tigris", None)
+    pose = Conditions(resolution=(820, 616)).look(plan)
+    view = type("Half", (), {"to_px": staticmethod(pose.to_px), "size": (410, 616)})
+    outside = places_outside(plan, view)
+    assert 40 < len(outside) < 130 and not {"P1", "A1"} <= set(outside)
+    said = _text_table(
+        {
+            "photo": "half.jpg",
+            "layout": {},
+            "registration": {"by": "markers", "error_px": 0.4},
+            "ms": 40.0,
+            "outside": outside,
+            "unsure": {},
+        }
+    )
+    assert f"outside the picture: {len(outside)} sites" in said

@@ -405,15 +405,22 @@ def test_the_board_stays_where_it_is_whatever_is_said(visit, table):
     page.wait_for_selector("#wrong:not([hidden])")
     table.ask("lion")
     page.wait_for_selector("#question:not([hidden])")
+    asked = page.locator("#question").bounding_box()["y"]
+    table.conclude("busy")
+    page.wait_for_selector("#verdict[data-verdict=busy]")
+    assert page.locator("#wrong").is_visible(), "whoever puts it right reads on meanwhile"
+    assert page.locator("#question").bounding_box()["y"] == asked
     assert page.locator("#board").bounding_box()["y"] == at
     assert page.evaluate("window.shifted") < 0.02, page.evaluate("window.moved")
+    table.conclude("same")
+    page.wait_for_selector("#wrong", state="hidden")
 
 
 def test_fingers_meet_44_pixels(visit, table):
     illegal(table)
     table.act("bull: tile red C4", "C4", ["temple"])
     page = visit(seat="bull")
-    small = page.evaluate("""[...document.querySelectorAll("button, select, summary, footer a, nav a, input:not([type=checkbox])")].filter(e => e.offsetParent)
+    small = page.evaluate("""[...document.querySelectorAll("button, select, summary, .skip, .brand, footer a, nav a, input:not([type=checkbox])")].filter(e => e.offsetParent)
         .map(e => [e.textContent.trim(), e.getBoundingClientRect().height]).filter(([, height]) => height < 43.9)""")
     assert small == []
 

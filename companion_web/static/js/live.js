@@ -35,10 +35,11 @@ export function showLive(said, choose, focus) {
       said.cameras.map((c, i) => h("option", { value: String(i), selected: c.chosen }, c.name)))]);
   const { framing, lens } = said;
   fill(byId("lens"), lens, () => lens.focuses ? focusing(lens, focus) : []);
-  fill(byId("advice"), framing, () => framing ? [
+  const told = said.session && said.session.next !== null;      // beside the button, which on a phone is a screen further down
+  fill(byId("advice"), [framing, told], () => framing ? [
     h("p", { class: "figures" }, say("Light {light} of 255, sharpness {sharpness} %", { light: Math.round(framing.light), sharpness: Math.round(100 * framing.sharpness) }), markers && said.session ? [", ", say("{n} of 4 cards", { n: framing.cards.length })] : null),
     framing.faults.map(text => h("p", { class: "fault" }, words(text))),
-    framing.advice.map(text => h("p", null, words(text))),
+    told ? null : framing.advice.map(text => h("p", null, words(text))),
     framing.faults.length + framing.advice.length ? null : h("p", null, say("That is a good picture.")),
   ] : []);
 }

@@ -66,6 +66,8 @@ function showSteps(plays) {
   if (now === "sight") byId("camera-part").hidden = false;
   byId("sight").hidden = now !== "sight";
   byId("taking").hidden = now === "sight";
+  // while it learns, and afterwards, nobody has to look through the camera
+  byId("live").hidden = now !== "sight" && Boolean(said.progress || said.report && said.session?.next === null);
   byId("steps").hidden = false;
   fill(byId("steps"), [open, now], () => steps.map(([id, name], i) => h("li", { "aria-current": id === now ? "step" : null },
     h("button", { type: "button", "data-focus": `step-${id}`, "aria-label": say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name }), disabled: !open.includes(id), onclick: () => { at = id; showSteps(plays); } }, id === now ? say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name }) : String(i + 1)))));
@@ -138,22 +140,26 @@ function taking() {
   if (progress) {
     const [what, share] = progress;
     return [h("label", { for: "progress" }, say("Learning: {what}", { what: say(what) })), h("progress", { id: "progress", max: "1", value: String(share) }),
-      h("p", { id: "since" }), h("p", { class: "hint" }, say("Most of the time goes into the pieces: some minutes, more on a small computer. It goes on while the phone sleeps or this page is left."))];
+      h("p", { id: "since" }), h("p", null, say("This takes some minutes; the phone may sleep meanwhile.")), said.game ? h("p", null, say("Lay the board out for the beginning of the game now.")) : null];
   }
   const done = session.steps.map((step, i) => h("li", null, step.remarks?.length ? "⚠ " : step.taken ? "☑ " : "☐ ", title(step, i),
     step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null,
     step.taken ? step.remarks.map(line => h("p", { class: "fault" }, words(line))) : null));
-  const out = /** @type {(HTMLElement | null)[]} */ ([h("ol", { class: "photos" }, done)]);
+  // What is taken needs no more reading: the photo to take next stands first.
+  const taken = session.steps.filter(step => step.taken), odd = taken.filter(step => step.remarks?.length).length;
+  const list = h("details", { class: "taken" }, h("summary", null, say("{n} of {all} photos taken", { n: taken.length, all: session.steps.length }), odd ? ` (⚠ ${odd})` : ""), h("ol", { class: "photos" }, done),
+    session.steps[0].taken && said.game ? h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))) : null);
+  const out = /** @type {(HTMLElement | null)[]} */ ([]);
   if (fault) out.push(h("p", { class: "fault" }, fault));
   if (report) {
     out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {minutes}: {found}", { photos: report.photos, minutes: minutes(report.seconds), found: words(report.summary) })), h("ul", null, report.advice.map(line => h("li", null, words(line)))),
       report.pictures ? h("p", null, h("a", { href: "/report" }, say("How well this copy is read: the calibration's report"))) : null].filter(Boolean));
     speak(say("Learnt."));
   }
-  if (session.steps[0].taken && said.game) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));
   if (session.next !== null) out.push(task(session, session.next));
   else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : session.steps.some(step => step.remarks?.length) ? say("Learn all the same") : say("Learn the pieces")),
     report?.more.length ? h("button", { type: "button", "data-focus": "more", onclick: () => act("/api/setup/more", {}) }, say("One more photo, of what was misread")) : null));
+  if (taken.length) out.push(list);
   return out;
 }
 

@@ -60,6 +60,7 @@ const inWords = move => move.words?.length ? move.words.map(words).join("; ") : 
 function wins(snapshot) {
   const count = snapshot.verdict.actions.length, moves = snapshot.moves;
   if (!count || snapshot.verdict.verdict === "illegal" || moves.length < count) return [];
+  if (moves.slice(-count).every(({ seat }) => !snapshot.seats.some(({ id }) => id === seat))) return [];      // laid out, not won
   return gained(moves[moves.length - count - 1]?.scores ?? snapshot.opening, moves[moves.length - 1].scores);
 }
 
@@ -108,6 +109,7 @@ export function showVerdict(snapshot) {
 /** @param {Snapshot} snapshot */
 export function showWrong(snapshot) {
   const box = byId("wrong"), v = snapshot.verdict;
+  if (v.verdict === "busy") return;      // hands are putting it right, and read on
   box.hidden = v.verdict !== "illegal";
   fill(box, [v.violations, v.back, box.hidden], () => box.hidden ? [] : [
     h("h2", { id: "wrong-head" }, say("To put it right")),
@@ -141,6 +143,7 @@ export function verdictInWords(snapshot) {
 /** @param {Snapshot} snapshot */
 export function showTodo(snapshot) {
   const box = byId("todo"), todo = snapshot.verdict.todo;
+  if (snapshot.verdict.verdict === "busy") return;      // hands are doing it
   box.hidden = !todo.length;
   const line = ({ text, seat }) => h("li", { class: seat && mine(snapshot, seat) ? "mine" : null }, h("span", null, seat ? [seatTag(snapshot, seat), " "] : null, sentence(words(text))));
   fill(box, [todo, snapshot.you], () => [

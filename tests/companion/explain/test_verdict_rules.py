@@ -203,3 +203,30 @@ def test_a_hypothesis_does_not_change():
     scene = Scene()
     with pytest.raises(AttributeError):
         scene.nothing.total = 1.0
+
+
+def test_an_alarm_where_many_sites_are_read_in_two_ways_is_none():
+    """An arm as brown as the table lies there: one piece is gone, others are doubtful."""
+    two_ways = {
+        s: [((), 0.5), (("flipped",), 0.4)] for s in ("H8", "I8", "J8", "J9")[: rules.MANY_DOUBTS]
+    }
+    for count in (rules.MANY_DOUBTS, 1):
+        scene = Scene(seen={"I7": ()}, unsure=list(two_ways.items())[:count])
+        broken = scene.broken("bull: leader black A1", {"I7": ()})
+        verdict = rules.alarm_beside_covers(scene.situation(broken))
+        assert (verdict is not None) == (count > 1)
+        if verdict is not None:
+            assert verdict.verdict == "unclear" and "H8, I8, J8, J9" in str(verdict.text)
+
+
+def test_what_is_still_to_be_taken_away_stays_to_do_where_it_is_read_poorly():
+    scene = Scene(
+        sites={"C4": SiteEvidence(((("temple",), math.log(0.3)),), math.log(0.6))},
+    )
+    behind = start_from(scene.state, allowed={"C4": {("temple",): 1.0}})
+    situation = scene.situation(judge_hypothesis(behind, scene.look), seen={"C4": ("temple",)})
+    assert scene.look.foreign == {"C4"} and situation.behind == {"C4": ("temple",)}
+    assert [t.sites for t in situation.todo] == [("C4",)]
+    gone = Scene(sites={"C4": SiteEvidence((((), math.log(0.3)),), math.log(0.6))})
+    situation = gone.situation(judge_hypothesis(behind, gone.look), seen={"C4": ("temple",)})
+    assert situation.behind == {}, "it looks as it should"

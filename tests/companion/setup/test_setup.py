@@ -247,7 +247,8 @@ def test_hands_pieces_not_laid_and_a_board_out_of_view_are_told_before_the_photo
     setup.take(1, None)
     spoil[0] = lambda picture: picture
     assert setup.session.steps[1].remarks == []
-    assert "None of the 33 pieces can be seen yet." in said(), "the sampler is not laid yet"
+    pieces = sum(len(contents) for contents in setup.session.steps[2].layout.values())
+    assert f"None of the {pieces} pieces can be seen yet." in said(), "the sampler is not laid yet"
     director.set(setup.session.steps[2].layout)
     assert "hand" not in said() and "empty" not in said()
     spoil[0] = hand_over
@@ -263,6 +264,57 @@ def test_hands_pieces_not_laid_and_a_board_out_of_view_are_told_before_the_photo
         corners = (cond.look(plan).to_px(plan.corners) + [0, 170]).tolist()
         setup.take(0, corners)
         assert "outside the picture" in said()
+
+
+@pytest.mark.parametrize("markers", [True, False])
+def test_a_hand_that_lies_still_on_the_first_photo_is_told(setup, plan, markers):
+    cond = Conditions(resolution=(820, 616), markers=markers)
+    director = Director(plan, conditions=cond, sleep=lambda s: None)
+    corners = None if markers else cond.look(plan).to_px(plan.corners).tolist()
+    setup._picture = lambda: (director.picture(), "")
+    for _ in range(5):
+        setup.look()
+    setup.begin("Mine", markers)
+    setup.look()
+    assert not any("hand" in str(line) for line in setup.framing.advice)
+    director.put("hand", (plan.size[0] / 2, plan.size[1] / 2))
+    setup.look()
+    assert "Something moves" in str(setup.framing.advice[-1])
+    setup.look()
+    told = any("hand" in str(line) for line in setup.framing.advice)
+    assert told == markers, "without cards nobody knows yet where the board lies"
+    setup.take(0, corners)
+    assert ["hand" in str(line) for line in setup.session.steps[0].remarks] == [True]
+    director.clear()
+    setup.look()
+    setup.look()
+    setup.take(0, corners)
+    assert setup.session.steps[0].remarks == [], "it has gone again"
+
+
+def test_a_mirrored_picture_is_told_in_place_of_four_missing_cards(setup, director):
+    setup.begin("Mine", True)
+    setup._picture = lambda: (np.ascontiguousarray(director.picture()[:, ::-1]), "")
+    with pytest.raises(NotSo, match="The picture is mirrored"):
+        setup.take(0, None)
+    setup._picture = lambda: (director.picture(), "")
+    setup.look()
+    assert setup.framing.faults == ()
+
+
+def test_an_arm_across_the_boards_edge_is_told_without_any_picture_before(setup):
+    plan = plan_of("tigris", None)[0]
+    cond = Conditions(seed=1, edition=2, resolution=(820, 616))
+    director = Director(plan, conditions=cond, sleep=lambda s: None)
+    setup.choose("tigris", ["bull", "lion"], {})
+    setup._picture = lambda: (director.picture(), "")
+    setup.begin("Mine", True)
+    setup.look()
+    assert setup.framing.advice == ()
+    director.put("hand", (plan.size[0] / 2, plan.size[1] / 2))
+    setup._small = None  # nobody has looked before
+    setup.look()
+    assert "A hand or something else" in str(setup.framing.advice[0])
 
 
 @pytest.mark.parametrize("game", ["tigris", "ur", "deluge"])

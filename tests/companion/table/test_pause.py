@@ -3,10 +3,13 @@ of it is a move."""
 
 import sqlite3
 
+import msgspec
 import pytest
 
 import engine
 from companion.explain.verdict import ILLEGAL, MOVED, SAME, UNFINISHED
+from companion.setup.sampler_layouts import sampler_layouts
+from companion.simulate import plan_of
 from companion.table.journal import Journal
 from companion.table.pause import LONG
 from companion.table.table import Table
@@ -108,3 +111,20 @@ def test_after_a_power_cut_of_a_minute_nothing_is_put_off(after, perfect):
     assert LONG > 60 and table.pause is None
     see(table, perfect, table.state.layout())
     assert see(table, perfect, {**table.state.layout(), "A11": ("farm",)}).verdict == ILLEGAL
+
+
+def test_what_still_lies_there_at_the_beginning_is_to_be_taken_away_hands_or_not(perfect):
+    game = engine.game("ur")
+    table = Table(game.setup(["black", "white", "green"]), laid_out=False)
+    sampler = sampler_layouts(plan_of("ur", None)[0])[1]
+    lying = {s: tuple(c) for s, c in sampler.items()}
+    table.look(perfect(lying, table.plan))
+    told = str(table.verdict.text)
+    assert table.verdict.verdict == UNFINISHED and f"belong on {len(lying)} places" in told
+    version = table.version
+    for busy in ("hand", "moving", "hand"):
+        hands = msgspec.structs.replace(perfect(lying, table.plan), busy=busy)
+        assert table.look(hands).verdict == UNFINISHED and str(table.verdict.text) == told
+    assert table.version == version, "nobody is told the same once more"
+    table.look(perfect(dict([next(at for at in lying.items() if len(at[1]) > 1)]), table.plan))
+    assert "belong on one place" in str(table.verdict.text)

@@ -236,3 +236,21 @@ def test_a_correction_that_is_refused_changes_nothing(player):
         p.table.correct("A3", ("temple",), by="bull", allowed=lambda action: False)
     assert p.table.journal.contents("misread") == before == {}
     assert p.table.lines[-1].event == event
+
+
+def test_a_move_that_is_only_guessed_is_told_as_probable(player):
+    p = player(
+        """game tigris
+seats bull lion
+layout clear
+layout P2 temple treasure N5 temple treasure O9 temple treasure K11 temple treasure
+layout D6 temple D5 leader:bull:black C5 settlement B5 settlement
+layout F6 temple F5 leader:lion:black G5 settlement
+"""
+    )
+    assert p.look(E5="? union").verdict == "moved"  # which tile it is lies under the union tile
+    [words] = [m["words"] for m in p.table.snapshot()["moves"]]
+    assert words[0]["t"] == "probably: {what}" and "{piece}" in words[0]["a"]["what"]["t"]
+    p.follow()
+    p.table.declare("bull: commit 0")
+    assert p.table.snapshot()["moves"][-1]["words"][0]["t"] != "probably: {what}"

@@ -134,7 +134,7 @@ def test_the_report_is_told_in_the_language_of_the_phone(phone, folder):
     host = phone("host")
     dutch = host.get("/report", headers={"Accept-Language": "nl"}).text
     assert (
-        "gelezen als iets anders, &lt;98&gt; % zeker|English|English|plain" in dutch
+        "gelezen als iets anders, &lt;98&gt;\u00a0% zeker|English|English|plain" in dutch
         and '<html lang="nl">' in dutch
     )
     policy = host.get("/report").headers["Content-Security-Policy"]

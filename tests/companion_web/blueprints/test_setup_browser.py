@@ -8,17 +8,32 @@ import pytest
 from tests.companion_web.support.browsing import explained, fits, until, web
 from tests.companion_web.support.setting_up import director, learnt, letters, table  # noqa: F401
 
+WORDS = """() => {
+    const other = [...document.querySelectorAll("main :is(svg, select)")], before = other.map(e => e.style.display);
+    other.forEach(e => { e.style.display = "none"; });
+    const text = document.querySelector("main").innerText;
+    other.forEach((e, i) => { e.style.display = before[i]; });
+    return text.split(/\\s+/).length;
+}"""  # that a step shows, without those of a drawing or in a closed list
+MOST_WORDS = 650  # three minutes and a quarter at 200 a minute: a new user shall play within ten
+
 
 def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
+    page.wait_for_selector("#advice p")
+    words = [page.evaluate(WORDS)]
     page.get_by_role("button", name="Continue").click()  # the camera comes first
     page.get_by_role("button", name="Ur", exact=True).click()
     page.wait_for_selector("fieldset:has-text('whoever uses both actions')")
     assert explained(axe.run(page)) == []
     page.get_by_label("whoever uses neither").check()
+    words.append(page.evaluate(WORDS))
     page.get_by_role("button", name="Continue").click()
-    page.get_by_role("button", name="With the four marker cards").click()
+    cards = page.get_by_role("button", name="With the four marker cards")
+    cards.wait_for()
+    words.append(page.evaluate(WORDS))
+    cards.click()
     for number, step in enumerate(table_steps(page, table)):
         director.set(step.layout)
         page.wait_for_selector("#advice:has-text('4 of 4 cards')")
@@ -28,10 +43,13 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
             )
             page.get_by_text("The same in words").click()
             assert explained(axe.run(page)) == [] and fits(page)
+            page.get_by_text("The same in words").click()
+        words.append(page.evaluate(WORDS))
         take_photo(page, number)
     page.get_by_role("button", name="Learn").click()
     page.wait_for_selector("#since:has-text('min so far')")
     assert explained(axe.run(page)) == []
+    words.append(page.evaluate(WORDS))
     learnt.set()
     page.wait_for_selector(
         "#report:has-text('Learnt from 4 photos in 0:21 min: 0 of 0 places are read right in the photos it "
@@ -41,6 +59,8 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     page.wait_for_selector("#taking li:has-text('geen foto laat oorlog zien')")
     page.locator("#language").select_option("en")
     page.wait_for_selector("#report")
+    words.append(page.evaluate(WORDS))
+    assert sum(words) < MOST_WORDS, words
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector("text=The table starts")
     assert table.options == {"bonus": "for-restraint"} and table.written.is_set()
@@ -52,10 +72,10 @@ def take_photo(page, number):
     button.click()
     taken = page.locator(f".photos li:nth-child({number + 1}) .again")
     again = page.get_by_role("button", name="Take it all the same?")
-    taken.or_(again).first.wait_for()
+    taken.or_(again).first.wait_for(state="attached")
     if again.is_visible():
         again.click()
-    taken.wait_for()
+    taken.wait_for(state="attached")
 
 
 def table_steps(page, table):
@@ -78,7 +98,7 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="Take the photo").click()
-    page.wait_for_selector(".photos .again")
+    page.wait_for_selector(".photos .again", state="attached")
     assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [
         0.2,
         0.1,
@@ -120,7 +140,7 @@ def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(
         == []
     )
     page.get_by_role("button", name="Take the photo").click()
-    page.wait_for_selector(".photos .again")
+    page.wait_for_selector(".photos .again", state="attached")
     x, y = np.array(table.session._corners[2]) / (820, 616)
     assert abs(x - 0.78) < 0.004 and abs(y - (0.75 - 0.03 * 820 / 616)) < 0.004
 
@@ -147,7 +167,7 @@ def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, direc
     web(app).feed.refresh()
     page = visit("setup", seat="host")
     page.get_by_role("button", name="Go on with Half done (photos so far: 1)").click()
-    page.wait_for_selector(".photos li:nth-child(1) .again")
+    page.wait_for_selector(".photos li:nth-child(1) .again", state="attached")
     page.wait_for_selector("#task:has-text('lamp on or off')")
     assert page.get_by_role("button", name="Go on with Half done").count() == 0 and fits(page)
 
@@ -211,7 +231,7 @@ def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, tabl
     page.route("**/api/setup", lambda route: held.append((route, route.fetch())))
     come(1)
     page.get_by_role("button", name="Take the photo").click()
-    page.wait_for_selector(".photos .again")
+    page.wait_for_selector(".photos .again", state="attached")
     route, stale = held[0]
     route.fulfill(response=stale)
     come(2)

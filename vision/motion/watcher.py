@@ -177,7 +177,9 @@ class Watcher:
     def known_free(self, image: np.ndarray) -> None:
         """Nothing foreign lies on the settled board in this picture, so that hands can be told by
         it"""
-        self._views = (self._view(image), *self._views[:1])
+        view = self._view(image)
+        if not self._views or view is not self._views[0]:  # read once more, it is no other view
+            self._views = (view, *self._views[:1])
 
     def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> TableState:
         """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the

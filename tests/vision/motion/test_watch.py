@@ -169,11 +169,23 @@ def test_an_arm_that_was_settled_on_is_no_hand_when_it_goes(board, tools):
     t.watcher.settle(t.pose, tools.with_arm(clean))
     assert t.watcher.single(clean, t.pose).state == "still"
     for _ in range(2):
-        t.watcher.settle(t.pose, clean)
+        t.watcher.settle(t.pose, clean.copy())
     for _ in range(3):
         t.watcher.settle(t.pose, tools.with_arm(clean), free=False)
     assert t.watcher.single(clean, t.pose).state == "still"
     assert t.watcher.single(tools.with_arm(clean), t.pose).state == "hand"
+
+
+def test_a_picture_read_twice_is_one_view(board, tools):
+    """An odd reading is read once more from the same picture: the view before it must stay, or the
+    table is busy ever after."""
+    t = Table(board)
+    clean = board.film(t.pose, START)
+    t.watcher.settle(t.pose, clean)
+    arm = tools.with_arm(clean)
+    for _ in range(2):
+        t.watcher.settle(t.pose, arm)
+    assert t.watcher.single(clean, t.pose).state == "still"
 
 
 def test_what_was_not_read_is_compared_with_what_it_was_when_it_was(board):

@@ -173,7 +173,9 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
     """The data of a TOML text. Raises Fault, naming `path`."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as e:
+    except RecursionError:
+        raise Fault(f"{path}: lists in lists in lists, too deep to be read") from None
+    except ValueError as e:  # a number of 5,000 digits besides TOMLDecodeError
         raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
@@ -193,6 +195,6 @@ def is_begun(path: str | Path) -> bool:
                 return True
         except FileNotFoundError:
             continue
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        except (OSError, ValueError, RecursionError):  # ValueError: bad text, bad TOML
             return True
     return False

@@ -168,7 +168,7 @@ def web_part(config: str) -> Web:
     what the owner says."""
     said: dict[str, Any] = {}
     for path in dict.fromkeys((written_path(config), Path(config))):
-        with contextlib.suppress(OSError, ValueError, TypeError):
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
             said |= tomllib.loads(path.read_text(encoding="utf-8")).get("web", {})
     with contextlib.suppress(msgspec.ValidationError):
         return msgspec.convert(said, Web)

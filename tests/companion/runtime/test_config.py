@@ -2,8 +2,9 @@
 
 import pytest
 
+from cli.rescue import web_part
 from companion.fault import Fault
-from companion.runtime.config import is_begun, load_config, owners_part
+from companion.runtime.config import Web, is_begun, load_config, owners_part
 
 NONSENSE = {
     "no TOML": b'copy = "x\n',
@@ -31,3 +32,10 @@ def test_what_cannot_be_read_counts_as_begun(tmp_path, what):
     path = tmp_path / "nilometer.toml"
     path.write_bytes(NONSENSE[what])
     assert is_begun(path)
+
+
+@pytest.mark.parametrize("what", list(NONSENSE)[:4])
+def test_the_page_that_tells_of_it_is_served_as_usual(tmp_path, what):
+    path = tmp_path / "nilometer.toml"
+    path.write_bytes(NONSENSE[what])
+    assert web_part(str(path)) == Web()

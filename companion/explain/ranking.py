@@ -73,11 +73,20 @@ def is_rival(best: Hypothesis, other: Hypothesis, state: State, look: Look) -> b
         return False
     if behind < TOO_CLOSE:
         return True
+    needs_less = changed_sites(now, other.layout) < changed_sites(now, best.layout)
     return (
         not other.violations
-        and changed_sites(now, other.layout) < changed_sites(now, best.layout)
+        and (needs_less or _never_told_apart(best, other))
         and not unexplained_sites(other, look)
     )
+
+
+def _never_told_apart(a: Hypothesis, b: Hypothesis) -> bool:
+    """Whether one goes on where the other takes something back and does the same, so that the board
+    lies alike after both for good: a leader that lost a conflict, or one that was taken up again,
+    is gone before the next piece is laid."""
+    alike = a.undo != b.undo and a.actions and b.actions and a.actions[-1] == b.actions[-1]
+    return bool(alike) and a.layout == b.layout
 
 
 def _differ_in_result(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
@@ -88,6 +97,8 @@ def _differ_in_result(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
     if a.state.key() == b.state.key() or not (a.certain and b.certain):
         return False
     fewer, more = sorted((a, b), key=lambda h: len(h.actions))
+    if _never_told_apart(a, b):
+        return True
     # the additional actions show nowhere
     for_nothing = more.total + more.cost <= fewer.total + fewer.cost
     missing = Counter(_action_texts(fewer)) - Counter(_action_texts(more))

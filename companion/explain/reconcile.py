@@ -5,7 +5,14 @@ from __future__ import annotations
 
 import msgspec
 
-from companion.explain.hypothesis import AS_BEFORE, Hypothesis, Look, Past, differing_sites
+from companion.explain.hypothesis import (
+    AS_BEFORE,
+    DOUBTFUL,
+    Hypothesis,
+    Look,
+    Past,
+    differing_sites,
+)
 from companion.explain.search import search_explanations
 from companion.explain.situation import Situation
 from companion.explain.starting_points import starting_points
@@ -44,8 +51,9 @@ class Reconciliation:
 
     def __init__(self, context: Context, evidence: Evidence) -> None:
         self.context, self.evidence = context, evidence
-        lay = {**context.past[0][0].layout(), **context.seen}
-        self.look = Look(evidence, context.reads, context.optional, context.excused, lay)
+        # the board as it lay before this look
+        self._lay = {**context.past[0][0].layout(), **context.seen}
+        self.look = Look(evidence, context.reads, context.optional, context.excused, self._lay)
 
     def verdict(self) -> Verdict:
         """The verdict of the first rule that applies to the best hypotheses."""
@@ -63,13 +71,20 @@ class Reconciliation:
         return next(v for rule in RULES if (v := rule(situation)) is not None)
 
     def poorly_read(self) -> dict[str, SiteEvidence]:
-        """The sites where something foreign is hardly likelier than a piece; if a legal action
-        brings that piece there, it is the piece."""
+        """The sites where something foreign is hardly likelier than a piece, or hardly less likely
+        than a new one; if a legal action brings that piece there, it is the piece."""
         return {
             s: e
             for s, e in self.evidence.sites.items()
-            if e.foreign and e.best and e.other - e.options[0][1] < AS_BEFORE
+            if e.best
+            and e.other - e.options[0][1] < AS_BEFORE
+            and (e.foreign or e.options[0][1] - e.other < DOUBTFUL and self._is_new(s, e.best))
         }
+
+    def _is_new(self, site: str, contents: Contents) -> bool:
+        """Whether these contents are not what lay on a site before this look."""
+        state, reads = self.context.past[0][0], self.context.reads.get(site, "pile")
+        return not state.shows_same(site, self._lay.get(site, ()), contents, reads)
 
     def hypotheses(self) -> list[Hypothesis]:
         """What may have been done, likeliest first. If doubtful readings matter, or several actions

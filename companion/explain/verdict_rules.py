@@ -37,7 +37,7 @@ from companion.explain.verdict import (
     pieces_text,
 )
 from companion.explain.wording import decision_question, verdict_text, what_happened
-from engine import say
+from engine import State, say
 from engine.layout import Contents, Layout
 
 # answers offered for a place that cannot be recognised, besides what belongs there
@@ -113,7 +113,10 @@ def something_foreign(s: Situation) -> Verdict | None:
         return None
     if s.todo or len(s.look.foreign) > 1:
         return _cannot_tell(s, UNFINISHED if s.todo else UNCLEAR, s.behind, s.todo)
-    return _what_is_it(s)
+    [site] = s.look.foreign
+    text = say("I cannot tell what lies on {sites}", sites=site)
+    question = _what_is_it(s, s.state, site)
+    return Verdict(UNCLEAR, s.state, seen=s.behind, question=question, text=text)
 
 
 def all_explained(s: Situation) -> Verdict:
@@ -131,7 +134,7 @@ def all_explained(s: Situation) -> Verdict:
         todo=s.todo,
         seen=s.behind,
         text=verdict_text(name, s.best, s.past),
-        question=decision_question(s.best.state),
+        question=decision_question(s.best.state) or _foreign_beside(s),
         certain=s.best.certain,
         redone=s.best.redone,
     )
@@ -244,27 +247,33 @@ def _what_was_done(s: Situation, left: Difference) -> Verdict:
     )
 
 
-def _what_is_it(s: Situation) -> Verdict:
-    """One place cannot be recognised: a piece read poorly, a coin, a crumb. Asks which of the
-    things that the rules allow lies there."""
+def _foreign_beside(s: Situation) -> Question | None:
+    """What is asked of the single place that cannot be recognised beside what was done, as nobody
+    may do anything more for a while."""
+    if len(s.look.foreign) != 1 or not s.best.actions:
+        return None
     [site] = s.look.foreign
-    have = s.state.layout().get(site, ())
+    return None if site in s.best.touched else _what_is_it(s, s.best.state, site)
+
+
+def _what_is_it(s: Situation, state: State, site: str) -> Question:
+    """One place cannot be recognised: a piece read poorly, a coin, a crumb. Asks which of the
+    things that the rules allow in this state lies there."""
+    have = state.layout().get(site, ())
     options = [c for c, _ in s.look.evidence.sites[site].options]
-    guesses = _guessed_answers(s, site, have, options)
+    guesses = _guessed_answers(s, state, site, have, options)
     belongs = say("{pieces}, as before", pieces=pieces_text(have, s.game.kind_name))
-    question = Question(
+    return Question(
         say("I cannot tell what lies on {site}. What is it?", site=site),
         (
             *guesses,
             Answer(belongs, misread=True),
             Answer(say("something that does not belong there: I'll take it away")),
         ),
-        s.state.turn,
+        state.turn,
         (site,),
         {site: UNKNOWN},
     )
-    text = say("I cannot tell what lies on {sites}", sites=site)
-    return Verdict(UNCLEAR, s.state, seen=s.behind, question=question, text=text)
 
 
 def _other_reading_answers(s: Situation, left: Difference) -> list[Answer]:
@@ -275,22 +284,25 @@ def _other_reading_answers(s: Situation, left: Difference) -> list[Answer]:
     options = [
         c for c, _ in s.look.evidence.sites[site].options[1:] if s.look.logp(site, c) > -MISREAD
     ]
-    return _guessed_answers(s, site, have, options)
+    return _guessed_answers(s, s.state, site, have, options)
 
 
 def _guessed_answers(
-    s: Situation, site: str, have: Contents, options: list[Contents]
+    s: Situation, state: State, site: str, have: Contents, options: list[Contents]
 ) -> list[Answer]:
     """Answers that a site holds one of these contents: the first few that are not what belongs
     there and that a legal action leads to."""
     others = [c for c in options if c != have][:MOST_GUESSES]
-    return [a for c in others if (a := _guessed_answer(s, site, have, c)) is not None]
+    answers = (_guessed_answer(s, state, site, have, c) for c in others)
+    return [a for a in answers if a is not None]
 
 
-def _guessed_answer(s: Situation, site: str, have: Contents, contents: Contents) -> Answer | None:
+def _guessed_answer(
+    s: Situation, state: State, site: str, have: Contents, contents: Contents
+) -> Answer | None:
     """The answer that these contents lie on a site, if a legal action leads to them."""
-    for proposal in s.state.explain({site: (have, known_below(contents, have))}):
-        if legal_run(s.state, proposal.actions) and not proposal.belated:
+    for proposal in state.explain({site: (have, known_below(contents, have))}):
+        if legal_run(state, proposal.actions) and not proposal.belated:
             words = pieces_text(contents, s.game.kind_name)
             return Answer(words, tuple(map(str, proposal.actions)), misread=True)
     return None

@@ -122,7 +122,7 @@ class Season:
                 f"misread {sorted(self.reader.misreads)}",
             )
             self._answer(verdict)  # nobody did that: it was misread
-        if verdict.verdict == "unclear":
+        if verdict.verdict == "unclear" or self.is_asked_about(verdict):
             answers = [str(a.text) for a in verdict.question.answers] if verdict.question else None
             self.note(
                 self.asked if self.fair or self.reader.misreads else self.unclear,
@@ -142,6 +142,11 @@ class Season:
             )
             return False
         return True
+
+    def is_asked_about(self, verdict):
+        """Whether what was done is told beside a question about all that the state lacks."""
+        asked = verdict.question
+        return asked is not None and bool(self.behind()) and self.behind() <= set(asked.sites)
 
     def differs(self):
         got, want = self.table.state, self.accept[0]

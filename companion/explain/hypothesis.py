@@ -182,10 +182,13 @@ class Look:
         optional: frozenset[str],
         excused: Layout | None = None,
         expected: Layout | None = None,
+        sure: Layout | None = None,
     ) -> None:
         """expected: what lay there before. If hardly anything but that is read, yet as something
-        foreign, the site has been left alone: nobody is told or asked about it."""
+        foreign, the site has been left alone: nobody is told or asked about it. sure: what
+        was last read beyond doubt."""
         self.evidence, self.reads, self.optional = evidence, reads, optional
+        self.sure = sure or {}
         self._cache: dict[tuple[str, Contents], float] = {}
         self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
         self.excused = {
@@ -194,9 +197,10 @@ class Look:
             if (c == UNKNOWN if s in self.foreign else self.best(s) == c)
         }
         self.foreign -= self.excused
-        self.foreign -= {
-            s for s in self.foreign if self._left_alone(s, (expected or {}).get(s, ()))
+        self.left_alone = {
+            s for s in self.foreign if self._is_left_alone(s, (expected or {}).get(s, ()))
         }
+        self.foreign -= self.left_alone
         near = sorted(
             (o[0][1] - o[1][1], s)
             for s, e in evidence.sites.items()
@@ -237,7 +241,7 @@ class Look:
             p = 0.0  # a place beside the board that people may leave out
         return min(p - max(e.options[0][1], p), 0.0)
 
-    def _left_alone(self, site: str, contents: Contents) -> bool:
+    def _is_left_alone(self, site: str, contents: Contents) -> bool:
         e = self.evidence.sites[site]
         return (
             bool(contents and e.options)

@@ -17,7 +17,8 @@ from companion.explain.hypothesis import (
     site_score,
 )
 from engine import State
-from engine.layout import Contents, lies_first
+from engine.layout import Contents, Layout, lies_first
+from vision.evidence.site_evidence import Evidence
 
 TOO_CLOSE = 1.5  # two explanations closer than this lead to a question
 SURE = 4.0  # something unexplained counts only if the evidence prefers it by this much
@@ -41,6 +42,32 @@ def contradicted_sites(hypothesis: Hypothesis, look: Look) -> Difference:
         for s, e in look.evidence.sites.items()
         if look.contradicts(s, hypothesis.layout.get(s, ()), SURE)
         and not shows_same(hypothesis, look, s, e.best)
+    }
+
+
+def newly_odd_site(hypothesis: Hypothesis, look: Look) -> Difference:
+    """The site where what should lie there was read beyond doubt before, and rather something else
+    is read now: somebody has done something, however poorly it is read. {} if there are several,
+    which the light does rather than hands."""
+    odd = {
+        s: (hypothesis.layout.get(s, ()), e.best)
+        for s, e in look.evidence.sites.items()
+        if e.options
+        and not e.foreign
+        and s in look.sure.keys() - look.excused
+        and shows_same(hypothesis, look, s, look.sure[s])
+        and not shows_same(hypothesis, look, s, e.best)
+        and not (s in look.optional and not e.best)
+    }
+    return odd if len(odd) == 1 else {}
+
+
+def sure_readings(evidence: Evidence) -> Layout:
+    """What is read beyond doubt."""
+    return {
+        s: e.best
+        for s, e in evidence.sites.items()
+        if e.options and e.options[0][1] - max([e.other, *(p for _, p in e.options[1:])]) > SURE
     }
 
 

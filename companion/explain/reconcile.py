@@ -19,7 +19,7 @@ from companion.explain.starting_points import starting_points
 from companion.explain.verdict import BUSY, MOVED, UNFINISHED, Verdict
 from companion.explain.verdict_rules import RULES
 from engine import Game, say
-from engine.layout import Layout
+from engine.layout import Contents, Layout
 from vision.evidence.site_evidence import FLOOR, Evidence, SiteEvidence
 
 
@@ -30,9 +30,9 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     (None: a start or an edit). seen: where the board was behind the state in the last settled view.
     reads: how each site is read. optional: sites that people may leave out. budget_s: seconds for
     the search. excused: contents that people said do not lie there, for as long as they are what is
-    read. said: indices of the past actions that people stated; the others are guesses by the
-    camera, which later looks may correct. guessed: indices of those guesses that were one of
-    several ways to the same board.
+    read. sure: what was last read beyond doubt. said: indices of the past actions that people
+    stated; the others are guesses by the camera, which later looks may correct. guessed: indices
+    of those guesses that were one of several ways to the same board.
     """
 
     game: Game
@@ -42,6 +42,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     optional: frozenset[str] = frozenset()
     budget_s: float = 0.3
     excused: Layout = {}
+    sure: Layout = {}
     said: frozenset[int] = frozenset()
     guessed: frozenset[int] = frozenset()
 
@@ -53,7 +54,8 @@ class Reconciliation:
         self.context, self.evidence = context, evidence
         # the board as it lay before this look
         self._lay = {**context.past[0][0].layout(), **context.seen}
-        self.look = Look(evidence, context.reads, context.optional, context.excused, self._lay)
+        c = context
+        self.look = Look(evidence, c.reads, c.optional, c.excused, self._lay, c.sure)
 
     def verdict(self) -> Verdict:
         """The verdict of the first rule that applies to the best hypotheses."""

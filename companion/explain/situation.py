@@ -8,6 +8,7 @@ from companion.explain.hypothesis import Difference, Hypothesis, Look, Past, sit
 from companion.explain.ranking import (
     best_order,
     contradicted_sites,
+    newly_odd_site,
     plainly_broken_rule,
     unexplained_sites,
 )
@@ -46,7 +47,8 @@ class Situation:
     def behind(self) -> Layout:
         """Where the board is behind the state of the best hypothesis, site -> contents."""
         shown = {s: site_score(self.best, self.look, s)[1] for s in self.best.touched}
-        blank = self.look.foreign | set(self.look.excused)  # nothing counts that is read there
+        look = self.look
+        blank = look.foreign | look.left_alone | look.excused  # nothing counts that is read there
         shown |= {s: self._still_there(s) or c for s, c in shown.items() if s in blank}
         return {
             s: c
@@ -74,5 +76,6 @@ class Situation:
 
     @cached_property
     def contradicted(self) -> Difference:
-        """Sites where nothing was done, but whose contents are surely not what the state has."""
-        return contradicted_sites(self.best, self.look)
+        """Sites where nothing legal was done, but whose contents are surely not what the state has,
+        or have become something else."""
+        return contradicted_sites(self.best, self.look) | newly_odd_site(self.best, self.look)

@@ -15,6 +15,7 @@ import numpy as np
 
 import engine
 from companion.explain.hypothesis import UNKNOWN, Hypothesis, legal_run
+from companion.explain.ranking import sure_readings
 from companion.explain.reconcile import Context, Reconciliation
 from companion.explain.sentences import sentence_of
 from companion.explain.verdict import (
@@ -103,6 +104,7 @@ class Table:
         self._seen: Layout = {}
         self._excused: Layout = {}  # what people said is misread, site -> contents
         self._last: Evidence | None = None  # the last settled view
+        self._sure: Layout = {}  # what was last read beyond doubt
         self._misreads = PersistentMisreads()
         self.sight: Sight | None = None  # what the camera sees, if there is one
         self._asked = 0
@@ -206,6 +208,7 @@ class Table:
                 verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:
                 self._last = evidence
+                self._sure |= sure_readings(evidence)
                 self._drop_excuses(evidence)
             registration = evidence.registration
             self.camera = {
@@ -286,6 +289,7 @@ class Table:
                 reads=self.reads,
                 optional=self.optional,
                 excused=excused,
+                sure=self._sure,
                 said=said,
                 guessed=guessed,
             )

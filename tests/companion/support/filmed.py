@@ -36,6 +36,7 @@ from companion.runtime.beginning import scripted_state
 from companion.runtime.copies import open_copy
 from companion.runtime.eye import Eye
 from companion.simulate import Conditions, Director
+from companion.simulate.samples import spanned_sites
 from companion.table.journal import Journal
 from companion.table.table import Table
 from engine import script
@@ -123,6 +124,16 @@ class Filmed(Season):
         if self.keep:
             self._copy_journal(self.path.parent / "before")
         return super().look(board, what, **kw)
+
+    def covered(self):
+        """Where a piece stands on top that is listed on another site: a monument on four tiles"""
+        plan = self.reader.eye.reader.plan
+        return {
+            s
+            for site, contents in self.truth.layout().items()
+            for kind in contents
+            for s in spanned_sites(plan, plan.sites[site], kind)[1:]
+        }
 
     def note(self, where, words):
         super().note(where, words)

@@ -409,7 +409,7 @@ class Season:
         wrong = (
             wrong_doing(self.truth, self.rng)
             if self.rng.random() < 0.6
-            else vanished(self.truth, self.rng, self.lately())
+            else vanished(self.truth, self.rng, self.lately() | self.covered())
         )
         if wrong is None:
             return
@@ -448,6 +448,10 @@ class Season:
         """Where something was done that may still be taken back"""
         lines = self.table.lines[-5:]
         return {s for a, b in zip(lines, lines[1:]) for s in changed(a.state, b.state)}
+
+    def covered(self):
+        """Where nobody could see that something is gone"""
+        return set()
 
     def report(self):
         ms = sorted(self.ms)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from companion.explain.halfway import half_done_sites
+from companion.explain.halfway import MOST, half_done_sites
 from companion.explain.hypothesis import (
     MISREAD,
     STANDS_OUT,
     UNKNOWN,
     Difference,
+    changed_sites,
     differing_sites,
     known_below,
     legal_run,
@@ -22,6 +23,7 @@ from companion.explain.ranking import (
     rests_on_covered,
     unexplained_sites,
 )
+from companion.explain.sentences import sentence_of
 from companion.explain.situation import Situation
 from companion.explain.verdict import (
     ILLEGAL,
@@ -111,8 +113,10 @@ def something_foreign(s: Situation) -> Verdict | None:
     """Nothing was done, and something on the board cannot be recognised."""
     if not s.look.foreign or s.best.actions:
         return None
-    if s.todo or len(s.look.foreign) > 1:
-        return _cannot_tell(s, UNFINISHED if s.todo else UNCLEAR, s.behind, s.todo)
+    if s.todo:
+        return _cannot_tell(s, UNFINISHED, s.behind, s.todo)
+    if len(s.look.foreign) > 1:
+        return _cannot_tell(s, UNCLEAR, s.behind, question=_done_below(s))
     [site] = s.look.foreign
     text = say("I cannot tell what lies on {sites}", sites=site)
     question = _what_is_it(s, s.state, site)
@@ -154,10 +158,35 @@ RULES: tuple[Callable[[Situation], Verdict | None], ...] = (
 )
 
 
-def _cannot_tell(s: Situation, verdict: str, seen: Layout, todo: tuple[ToDo, ...] = ()) -> Verdict:
+def _cannot_tell(
+    s: Situation,
+    verdict: str,
+    seen: Layout,
+    todo: tuple[ToDo, ...] = (),
+    question: Question | None = None,
+) -> Verdict:
     sites = sorted(s.look.foreign) or sorted(s.look.doubtful)
     text = say("I cannot tell what lies on {sites}", sites=", ".join(sites[:6]))
-    return Verdict(verdict, s.state, seen=seen, todo=todo, text=text)
+    return Verdict(verdict, s.state, seen=seen, todo=todo, text=text, question=question)
+
+
+def _done_below(s: Situation) -> Question | None:
+    """Several places at once cannot be recognised: asks about the legal actions that change just
+    these, as a monument does that is read as nothing known. None if there is no such action."""
+    was, sites = s.state.layout(), tuple(sorted(s.look.foreign))
+    answers = []
+    for action in s.state.legal_actions()[:MOST]:
+        after = s.state.apply(action)
+        if changed_sites(was, after.layout()) == s.look.foreign:
+            text = sentence_of(s.state, (action,)) or say("{action}", action=str(action))
+            answers.append(Answer(text, (str(action),), misread=True))
+        if len(answers) == MOST_GUESSES + 1:
+            break
+    if not answers:
+        return None
+    answers.append(Answer(say("something that does not belong there: I'll take it away")))
+    text = say("What happened on {sites}?", sites=", ".join(sites))
+    return Question(text, tuple(answers), s.state.turn, sites, dict.fromkeys(sites, UNKNOWN))
 
 
 def _half_done(s: Situation) -> Verdict | None:

@@ -10,7 +10,7 @@ from engine.tigris.effects import buildable_monuments
 from engine.tigris.moment import TEMPLES, side_strength, war_colours
 from engine.tigris.position import Position
 from engine.tigris.seen import Seen
-from engine.tigris.words import COLOURS, RED
+from engine.tigris.words import COLOURS, HAND, RED
 
 Run = tuple[Action, ...]
 MOST = 60  # states examined for one action
@@ -103,7 +103,8 @@ def ready_states(s: Position, seen: Seen) -> list[Ending]:
 def decided_runs(
     s: Position, attack_may_win: bool, defence_may_win: bool
 ) -> list[tuple[Run, float]]:
-    """The least that both sides can have added, for either outcome."""
+    """The least that both sides can have added, for either outcome; and what the winner must have
+    added if the bag cannot fill the hands again after it, which ends the game."""
     fight, out = s.conflict, []
     seats = [s.seats[n // 4] for n in (fight.attacker, fight.defender)]
     colour = RED if fight.kind == TEMPLES else fight.colour
@@ -118,7 +119,24 @@ def decided_runs(
         need = max(attack + added - defence, 0)
         if need <= s.has(fight.defender // 4, colour):
             out.append(((act.Commit(seats[0], added), act.Commit(seats[1], need)), 0.1 * need))
-    return [(run[1:] if said else run, cost) for run, cost in out]
+    runs: list[tuple[Run, float]] = [(run[1:] if said else run, cost) for run, cost in out]
+    return runs + [more for run, _ in runs if (more := _emptying_run(s, run, colour)) is not None]
+
+
+def _emptying_run(s: Position, run: Run, colour: int) -> tuple[Run, float] | None:
+    """The run with so much more added by its winner that the bag cannot fill the hands again. None
+    if it cannot anyway, or if the hand cannot hold so much."""
+    after = s
+    for action in run:
+        after = after.apply(action)
+    missing = sum(max(HAND - after.hand(seat), 0) for seat in range(len(s.seats)))
+    spare = after.bag - missing
+    winner = max((a for a in run if isinstance(a, act.Commit)), key=lambda a: a.number)
+    number = winner.number + spare + 1
+    if after.over or spare < 0 or number > s.has(s.seats.index(winner.seat), colour):
+        return None
+    more = act.Commit(winner.seat, number)
+    return tuple(more if a is winner else a for a in run), 0.1 * number
 
 
 def _built_runs(s: Position, seen: Seen) -> list[tuple[Run, float]]:

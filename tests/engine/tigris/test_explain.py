@@ -147,6 +147,17 @@ def test_conflict_that_nobody_showed():
     assert ["bull: commit 1", "lion: commit 0", "bull: tile red A1"] in guesses
 
 
+def test_what_was_added_may_have_emptied_the_bag():
+    """The least that decides leaves one tile in the bag; two more, and no hand can be filled"""
+    there = "layout D5 temple C5 leader:lion:black D7 temple\n"
+    for bag, empties in ((0, False), (1, True), (9, False)):
+        state = do(position(there + f"bag {bag}"), "bull: leader black D6")
+        change = {"C5": (("leader:lion:black",), ())}
+        runs = [said(p) for p in state.explain(change) if not p.violations]
+        assert ["bull: commit 0", "lion: commit 0"] in runs
+        assert (["bull: commit 2", "lion: commit 0"] in runs) is empties
+
+
 SQUARE = "layout B5 settlement C5 settlement B6 settlement\n"
 BUILT = {"B5": "flipped monument:black-red", "C5": "flipped", "B6": "flipped", "C6": "flipped"}
 

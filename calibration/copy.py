@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+import engine
 from vision.geometry.occlusion import visible_counts
 from vision.plan import BadPlan, Piece, Plan, compose_letters, misspelt_key, parse_plan
 from vision.storage import text_file
@@ -83,11 +84,12 @@ def read_copy_toml(path: Path) -> dict[str, Any]:
 def game_plan(game: str) -> Plan:
     """The plan that comes with a game's engine. Raises BadPlan for a game without one."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", game):
-        raise BadPlan(f"no game is called {game!r}")
+        raise BadPlan(f"no game is called {game!r}{name_hint(game, engine.games())}")
     file = importlib.resources.files("engine") / game / "plan.toml"
     if not file.is_file():
         raise BadPlan(
             f"no engine for a game called {game!r}: the copy needs a plan.toml of its own"
+            f"{name_hint(game, engine.games())}"
         )
     return parse_plan(tomllib.loads(file.read_text(encoding="utf-8")), f"plan of {game}")
 

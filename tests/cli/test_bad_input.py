@@ -104,6 +104,14 @@ COPIES = {
         ),
         ("copy.toml", "no sampler"),
     ),
+    "a game in capitals": (
+        lambda f: (f / "copy.toml").write_text('game = "Tigris"\n[[photo]]\nfile = "a.jpg"\n'),
+        ("copy.toml", "'tigris' is meant?"),
+    ),
+    "a game misspelt": (
+        lambda f: (f / "copy.toml").write_text('game = "tigirs"\n[[photo]]\nfile = "a.jpg"\n'),
+        ("copy.toml", "'tigris' is meant?"),
+    ),
     "a kind the plan lacks": (
         instead("sampler-1.json", lambda p: p.write_text('{"A1": ["tempel"]}')),
         ("json: A1", "tempel"),

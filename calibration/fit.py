@@ -77,6 +77,7 @@ def calibrate_copy(
     report: bool = True,
     processes: int | None = 1,
     steps: int = STEPS,
+    ready: Callable[[], None] | None = None,
 ) -> Report:
     """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then
     COPY/report.html. Raises BadCopy.
@@ -85,7 +86,8 @@ def calibrate_copy(
     photos on a reader that has not seen them, which takes about a quarter of the time; without,
     probabilities are as they come; processes: that share the work (None: as many as there is room
     for), the model is the same. A script that asks for more than one must be importable, as
-    multiprocessing wants it. steps: in which the network learns."""
+    multiprocessing wants it. steps: in which the network learns. ready: called when a copy that
+    had no model has one, to be read with until the network has learnt."""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -107,6 +109,9 @@ def calibrate_copy(
         reader = fit_reader_without_network(copy.plan, registrar, shots, each=workers.each)
         cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
         unlearnt = []
+        if steps and ready is not None and not copy.model.is_file():
+            reader.save(copy.model)
+            ready()
         if steps:
             try:
                 add_learned_voice(

@@ -158,9 +158,14 @@ class Session:
         self.steps = [*self.steps[:2], *_samplers(samplers)]
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
-    def calibrate(self, progress: Progress | None = None, processes: int | None = 1) -> Report:
-        """Raises BadCopy."""
-        return calibrate_copy(self.folder, progress, processes=processes)
+    def calibrate(
+        self,
+        progress: Progress | None = None,
+        processes: int | None = 1,
+        ready: Callable[[], None] | None = None,
+    ) -> Report:
+        """ready: see `calibrate_copy`. Raises BadCopy."""
+        return calibrate_copy(self.folder, progress, processes=processes, ready=ready)
 
     def _compared_with(self, image: np.ndarray) -> Bare | None:
         return Bare.of(

@@ -29,9 +29,11 @@ from companion.runtime.club import Publisher
 from companion.runtime.config import Config, is_begun, load_config, owners_part, written_path
 from companion.runtime.copies import Specimen, open_copy
 from companion.runtime.eye import Eye
+from companion.runtime.half_learnt import NewModel, is_half_learnt, learn_rest
 from companion.runtime.lessons import Lessons
 from companion.runtime.loop import Loop, leave_process
 from companion.runtime.machine import limit_heaps, reading_threads, watch_machine
+from companion.setup.setup import LEARNS
 from companion.table.journal import BadJournal, Journal
 from companion.table.table import Gone, Table
 from companion_web import catalogue
@@ -139,7 +141,10 @@ def play_evening(config: str | None) -> int:
         panel,
         notify.tell_alive,
         lessons=Lessons(specimen.folder) if settings.learn else None,
+        new_reader=NewModel(specimen.folder).reader,
     )
+    if is_half_learnt(specimen.folder) and LEARNS not in [t.name for t in threading.enumerate()]:
+        learn_rest(specimen.folder)
     club = (
         settings.club
         if not settings.club.ca

@@ -20,18 +20,20 @@ from companion.table.table import Table, jpeg_of
 from hardware.panel import Panel
 from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
 from vision.evidence.site_evidence import NoBoard
+from vision.reader import Reader
 from vision.storage.heap_trim import trim_heap
 
 log = logging.getLogger(__name__)
 LIVE, PLACE = 960, 360  # pixels on the longer side of pictures that people look at
 
+ASK_S = 2.0  # seconds between two questions whether there is a new reader
 TRIM_S = 60.0  # seconds after which memory freed by reading is returned to the machine
 
 
 class Loop:
-    """Runs until `stop`. beat: called on every pass through the loop (a watchdog). pictures: how
-    many have been taken; looks: how many of them were settled views; faults: how many could not be
-    processed."""
+    """Runs until `stop`. beat: called on every pass through the loop (a watchdog). new_reader:
+    asked now and then for a reader to go on with. pictures: how many have been taken; looks: how
+    many of them were settled views; faults: how many could not be processed."""
 
     def __init__(
         self,
@@ -42,10 +44,12 @@ class Loop:
         beat: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         lessons: Lessons | None = None,
+        new_reader: Callable[[], Reader | None] = lambda: None,
     ) -> None:
         self.table, self.eye, self.supervisor, self.panel = table, eye, supervisor, panel or Panel()
         self._beat, self._clock = beat, clock
         self.lessons = lessons
+        self._new_reader, self._asked = new_reader, 0.0
         self._stop = threading.Event()
         self.pictures = 0
         self.looks = 0
@@ -81,6 +85,7 @@ class Loop:
             return
         start = time.process_time()
         try:
+            self._renew(frame.at)
             self.see(image, frame.at)
         except Exception:
             log.exception("a picture could not be processed")
@@ -91,6 +96,15 @@ class Loop:
         if frame.at - self._trimmed >= TRIM_S:
             self._trimmed = frame.at
             trim_heap()
+
+    def _renew(self, now: float) -> None:
+        """Goes on with another reader, if there is one: everything is looked at anew."""
+        if now - self._asked < ASK_S:
+            return
+        self._asked = now
+        reader = self._new_reader()
+        if reader is not None:
+            self.eye = Eye(reader)
 
     def see(self, image: np.ndarray, now: float) -> None:
         """Processes one picture. If it is the camera's small one, a full one is fetched when there

@@ -3,9 +3,11 @@ copy; its calibration; and at the end the configuration that `nilometer run` con
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import logging
+import os
 import re
 import threading
 import time
@@ -27,6 +29,7 @@ from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
 from companion.runtime.config import settings_of
 from companion.runtime.copies import read_name
+from companion.runtime.half_learnt import mark_half_learnt
 from companion.runtime.lens import Fixed, Lens, keep_focus
 from companion.setup.mirrored import shows_mirrored_cards
 from companion.setup.reaching_in import StillPictures, arms_across_edge
@@ -37,6 +40,8 @@ from vision.plan import BadPlan, load_plan
 from vision.storage.photo_file import BadPhoto
 
 STIRRED = 12.0  # grey levels by which a part of the picture differs from the previous one: a hand
+LEARNS = "calibrate"  # the thread that learns, also when the game has begun
+BESIDE = 10  # how nice it is to the page, and to the table that may be played at meanwhile
 WIDEST = 1000  # pixels of the empty board in the picture of what to lay
 
 log = logging.getLogger(__name__)
@@ -392,14 +397,13 @@ class Setup:
                 None,
                 time.monotonic(),
             )
-        thread = threading.Thread(
-            target=self._learn, args=(session,), name="calibrate", daemon=True
-        )
+        thread = threading.Thread(target=self._learn, args=(session,), name=LEARNS, daemon=True)
         thread.start()
         return thread
 
     def go(self) -> None:
-        """Writes the configuration, which `nilometer run` continues with."""
+        """Writes the configuration, which `nilometer run` continues with; if the copy is still
+        being learnt, that goes on beside the game."""
         with self._lock:
             if self.board is not None:
                 raise NotSo(say("there are no rules for this board"))
@@ -407,6 +411,8 @@ class Setup:
                 raise NotSo(say("choose a game and a calibrated copy first"))
             journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"
             try:
+                if self.progress is not None:
+                    mark_half_learnt(self.folder / self.copy)
                 write_whole(self.path, self._completed(journal).encode())
             except Fault as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
@@ -442,6 +448,7 @@ class Setup:
                 "copies": self.copies(),
                 "begun": self.begun(),
                 "copy": self.copy,
+                "from_box": self._is_laid_out_by_chance(),
                 "framing": pack_text(self.framing),
                 "session": None
                 if session is None
@@ -468,6 +475,13 @@ class Setup:
                     "more": report.more,
                 },
             }
+
+    def _is_laid_out_by_chance(self) -> bool:
+        """Whether the game begins with pieces from the box that may lie anyhow."""
+        if self.game is None or not self.seats:
+            return False
+        state = self.game.setup(self.seats)
+        return bool(state.actors) and not set(state.actors) & set(state.seats)
 
     def _in_words(self, advice: Text) -> Text:
         """The advice with kinds of piece named as people call them, if the game has names for
@@ -538,9 +552,13 @@ class Setup:
         return self.framing.sharpness
 
     def _learn(self, session: Session) -> None:
+        with contextlib.suppress(OSError):  # of this thread, and of the processes it starts
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BESIDE)
         try:
             report = session.calibrate(
-                lambda words, part: setattr(self, "progress", (words, part)), processes=None
+                lambda words, part: setattr(self, "progress", (words, part)),
+                processes=None,
+                ready=lambda: self._can_be_read(session),
             )
         except (BadCopy, OSError) as e:
             self.fault, self.progress = str(e), None
@@ -555,6 +573,13 @@ class Setup:
             return
         with self._lock:
             self.report, self.progress = report, None
+            if self.session is session:
+                self.copy = session.folder.name
+
+    def _can_be_read(self, session: Session) -> None:
+        """The game may begin, although the network has not learnt yet. Raises OSError."""
+        mark_half_learnt(session.folder)
+        with self._lock:
             if self.session is session:
                 self.copy = session.folder.name
 

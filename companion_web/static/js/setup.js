@@ -52,7 +52,7 @@ async function show() {
     if (byId("before-taking")) fill(byId("before-taking"), [advice, said.session.next], () => advice.map(line => h("p", null, words(line))));
     if (said.progress) byId("since")?.replaceChildren(say("{minutes} so far", { minutes: minutes(said.since) }));
   }
-  if (said.copy) part("go", [said.copy, said.done], goPart);
+  if (said.copy) part("go", [said.copy, said.done, Boolean(said.progress)], goPart);
   showSteps(plays);
 }
 
@@ -61,7 +61,8 @@ function showSteps(plays) {
   const steps = [["sight", say("Camera")], ["game", say("Game")], ["copy", say("Set")], ["camera", say("Photos")], ["go", say("Start")]];
   const open = ["sight", ...(seen || plays ? ["game"] : []), ...(plays ? ["copy"] : []), ...(said.session ? ["camera"] : []), ...(said.copy ? ["go"] : [])];
   const now = at && open.includes(at) ? at : said.session && !said.copy ? "camera" : open.at(-1);
-  const more = now === "go" && said.session && said.report;      // one more photo of what was misread may still be taken
+  // while the rest is learnt, and as one more photo of what was misread may still be taken
+  const more = now === "go" && said.session && (said.progress || said.report);
   for (const [id] of steps) if (id !== "sight") byId(`${id}-part`).hidden = id !== now && !(more && id === "camera");
   if (now === "sight") byId("camera-part").hidden = false;
   byId("sight").hidden = now !== "sight";
@@ -140,7 +141,7 @@ function taking() {
   if (progress) {
     const [what, share] = progress;
     return [h("label", { for: "progress" }, say("Learning: {what}", { what: say(what) })), h("progress", { id: "progress", max: "1", value: String(share) }),
-      h("p", { id: "since" }), h("p", null, say("This takes some minutes; the phone may sleep meanwhile.")), said.game ? h("p", null, say("Lay the board out for the beginning of the game now.")) : null];
+      h("p", { id: "since" }), said.copy && said.game ? null : h("p", null, say("This takes some minutes; the phone may sleep meanwhile.")), said.game && !said.copy ? h("p", null, layOut()) : null];
   }
   const done = session.steps.map((step, i) => h("li", null, step.remarks?.length ? "⚠ " : step.taken ? "☑ " : "☐ ", title(step, i),
     step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null,
@@ -162,6 +163,9 @@ function taking() {
   if (taken.length) out.push(list);
   return out;
 }
+
+// Of what lay there for the last photo, what comes from the box anyhow may stay.
+const layOut = () => said.from_box && said.session ? say("Lay the board out for the beginning of the game. Tiles may stay where they lie: take the rest off, fill the empty places.") : say("Lay the board out for the beginning of the game.");
 
 const minutes = seconds => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
 
@@ -199,7 +203,7 @@ async function take(i) {
 function goPart() {
   if (!said.game) return [h("p", { id: "own-learnt" }, say("Its pictures are read with: {line}", { line: `nilometer read ${said.copy} photo.jpg` }))];
   return said.done ? [h("p", { role: "status" }, say("The table starts; this page goes there by itself."))]
-    : [h("p", null, say("Lay the board out for the beginning of the game.")), h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "go", onclick: () => act("/api/setup/go", {}) }, say("Start the game")))];
+    : [h("p", null, layOut()), said.progress ? h("p", { id: "beside" }, say("You need not wait: the rest is learnt while you play.")) : null, h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "go", onclick: () => act("/api/setup/go", {}) }, say("Start the game")))];
 }
 
 async function look() {

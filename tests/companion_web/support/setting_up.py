@@ -49,7 +49,7 @@ def learnt(monkeypatch):
     """Learning takes as long as the test says: what is learnt is other tests' business."""
     go_on = threading.Event()
 
-    def learn(folder, progress, processes=1):
+    def learn(folder, progress, processes=1, ready=None):
         progress("pieces", 0.4)
         go_on.wait(20)
         (folder / "model.npz").write_bytes(b"model")

@@ -1,6 +1,7 @@
 """The first evening: what people say on the phone becomes a copy and a configuration, and nothing
 half-made is left."""
 
+import threading
 import tomllib
 from collections import Counter
 
@@ -14,6 +15,7 @@ from calibration.fit import Report
 from calibration.framing import judge_framing, sharpness_of
 from cli.first_start import Sight, serve_set_up
 from companion.runtime.config import load_config
+from companion.runtime.half_learnt import is_half_learnt
 from companion.runtime.lens import kept_focus, take_over_focus
 from companion.setup.sampler_layouts import EACH, FEWEST, sampler_layouts
 from companion.setup.setup import NotSo, Setup
@@ -157,6 +159,33 @@ def test_a_fault_of_the_copy_or_of_our_own_is_told_and_it_can_go_on(
     setup.learn().join(10)
     assert setup.said()["fault"].endswith(str(fault)) and setup.copy is None
     setup.take(1, None)
+
+
+def test_the_game_may_begin_while_the_rest_is_learnt(setup, director, monkeypatch, tmp_path):
+    photographed(setup, director)
+    half, whole = threading.Event(), threading.Event()
+
+    def learns(folder, progress, processes=1, ready=None):
+        (folder / "model.npz").write_bytes(b"matchers")
+        ready()
+        half.set()
+        assert whole.wait(10)
+        (folder / "model.npz").write_bytes(b"network")
+        return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [])
+
+    monkeypatch.setattr("calibration.session.calibrate_copy", learns)
+    thread = setup.learn()
+    assert half.wait(10)
+    said = setup.said()
+    assert (said["copy"], said["report"], said["from_box"]) == ("kitchen-ur", None, True)
+    setup.go()
+    assert load_config(tmp_path / "nilometer.toml").copy == "kitchen-ur"
+    assert is_half_learnt(tmp_path / "kitchen-ur")
+    whole.set()
+    thread.join(10)
+    assert setup.report is not None and (tmp_path / "kitchen-ur" / "model.npz").read_bytes() == (
+        b"network"
+    )
 
 
 def test_without_cards_the_tapped_corners_go_into_the_copy(setup, tmp_path, plan):

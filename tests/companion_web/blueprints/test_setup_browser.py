@@ -66,6 +66,66 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     assert table.options == {"bonus": "for-restraint"} and table.written.is_set()
 
 
+# A person, in seconds: a word read, a tap, a piece found and laid as in a picture, any tile put into
+# any empty place, a piece taken off, a sampler swept together; the PIN's screen and what the page
+# itself takes, as measured on an idle machine.
+WORD, TAP, LAY, FILL, OFF, SWEEP = 0.3, 3.0, 4.0, 2.0, 1.0, 10.0
+PIN_SCREEN, PAGE = 15.0, 20.0
+TEN_MINUTES = 600.0
+
+
+def test_a_new_user_of_ur_makes_the_first_move_within_ten_minutes(visit, table, director, learnt):
+    """From `nilometer run` with a printed copy, reckoned: what is learnt after the start costs no
+    time, as the game goes on beside it, and the last photo's tiles stay."""
+    page = visit("setup", seat="host")
+    page.wait_for_selector("#advice p")
+    words, taps, pieces = [page.evaluate(WORDS)], 0, []
+
+    def tap(name, **more):
+        page.get_by_role("button", name=name, **more).click()
+        return 1
+
+    taps += tap("Continue") + tap("Ur", exact=True)
+    page.wait_for_selector("fieldset:has-text('whoever uses both actions')")
+    words.append(page.evaluate(WORDS))
+    taps += tap("Continue")
+    page.get_by_role("button", name="With the four marker cards").wait_for()
+    words.append(page.evaluate(WORDS))
+    taps += tap("With the four marker cards")
+    for number, step in enumerate(table_steps(page, table)):
+        director.set(step.layout)
+        page.wait_for_selector("#advice:has-text('4 of 4 cards')")
+        words.append(page.evaluate(WORDS))
+        pieces.append(sum(map(len, step.layout.values())))
+        taps += 2 if number < 2 else 1
+        take_photo(page, number)
+    taps += tap("Learn")
+    page.wait_for_selector("#since:has-text('min so far')")
+    words.append(page.evaluate(WORDS))
+    learnt.half.set()
+    page.wait_for_selector("#beside")
+    assert fits(page)
+    words.append(page.evaluate(WORDS))
+    taps += tap("Start the game")
+    page.wait_for_selector("text=The table starts")
+    assert table.written.is_set() and table.report is None, "it is still learning"
+    laid, taken = first_layout(table, step.layout)
+    read = PIN_SCREEN + WORD * sum(words) + TAP * taps
+    lay = LAY * sum(pieces) + SWEEP + FILL * laid + OFF * taken
+    told = f"{words} words, {taps} taps, pieces {pieces}, then {laid} laid and {taken} taken off"
+    assert read + lay + PAGE < TEN_MINUTES, f"{read:.0f} + {lay:.0f} + {PAGE:.0f} s: {told}"
+
+
+def first_layout(table, lies):
+    """(pieces to lay, pieces to take off) until the game may begin, of what lies there"""
+    state = table.game.setup(table.seats)
+    while not set(state.actors) & set(state.seats):
+        state = state.apply(state.legal_actions()[0])
+    begins = state.layout().keys()
+    taken = sum(len(contents) - (site in begins) for site, contents in lies.items())
+    return len(begins - lies.keys()), taken
+
+
 def take_photo(page, number):
     """As people do: asked whether it is to be taken all the same, they say yes."""
     button = page.locator("[data-focus=take]")

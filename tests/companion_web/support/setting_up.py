@@ -1,6 +1,7 @@
 """A table that is being set up before a simulated camera."""
 
 import threading
+import time
 
 import pytest
 
@@ -46,11 +47,19 @@ def letters(tmp_path):
 
 @pytest.fixture
 def learnt(monkeypatch):
-    """Learning takes as long as the test says: what is learnt is other tests' business."""
+    """Learning takes as long as the test says: what is learnt is other tests' business. Once `half`
+    is set, the copy can be read already."""
     go_on = threading.Event()
+    go_on.half = threading.Event()
 
     def learn(folder, progress, processes=1, ready=None):
         progress("pieces", 0.4)
+        while not (go_on.is_set() or go_on.half.is_set()):
+            time.sleep(0.02)
+        if go_on.half.is_set():
+            (folder / "model.npz").write_bytes(b"half a model")
+            ready()
+            progress("network", 0.5)
         go_on.wait(20)
         (folder / "model.npz").write_bytes(b"model")
         (folder / "report.html").write_text("<h1>What is confused</h1>")

@@ -33,6 +33,7 @@ SUPPOSED = 0.2  # ... less this for each supposition that is dropped with it
 NOTICED = 2.0  # a difference counts if the evidence prefers it by this much
 # two explanations closer than this may lead to a question, if one needs less to have changed
 STANDS_OUT = 3.0
+ALIKE = 0.5  # readings this close to each other are as likely
 MISREAD = 9.0  # no single site may weigh more: a reader errs about once in a thousand sites
 # a second reading of a site is also tried if it is closer than this to the first; likewise
 # something foreign
@@ -265,6 +266,14 @@ class Look:
         known = msgspec.structs.replace(e, other=NEVER)
         return self._logp(known, site, contents) < -by
 
+    def same_base(self, site: str, seen: Contents, want: Contents) -> Contents:
+        """The contents seen, with what lay at the bottom before if that is as likely: loose pieces
+        hide by what two tiles differ."""
+        if len(seen) < 2 or not want or seen[0] == want[0] or "?" in (seen[0], want[0]):
+            return seen
+        other = (want[0], *seen[1:])
+        return other if self.logp(site, other) > -ALIKE else seen
+
     def best(self, site: str) -> Contents | None:
         """The likeliest contents of a site; None if the picture does not show it."""
         e = self.evidence.sites.get(site)
@@ -328,7 +337,7 @@ def differing_sites(hypothesis: Hypothesis, look: Look) -> Difference:
             seen = look.best(site)
             want = hypothesis.layout.get(site, ())
             if seen is not None and not shows_same(hypothesis, look, site, seen):
-                out[site] = (want, known_below(seen, want))
+                out[site] = (want, known_below(look.same_base(site, seen, want), want))
     return out
 
 

@@ -141,6 +141,34 @@ def test_marker_cards_are_36_mm_with_a_rim_that_places_them():
     )
 
 
+def test_a_marker_card_keeps_its_name_when_it_is_cut_out():
+    _, pdf = sheets("tigris", parts=["cards"])
+    [sheet] = streams(pdf.to_bytes())
+    side = CARD + 2 * CARD_GAP
+    found = re.findall(r"1 0 0 -1 ([\d.]+) ([\d.]+) Tm \((\d): ", sheet)
+    cards = {}
+    for p in pdf.pages[0].drawn:
+        if p["p"] == "polygon" and p["fill"] == "#ffffff":
+            corners = np.array(p["points"])
+            if np.allclose(np.ptp(corners, 0), side):
+                cards[tuple(corners.min(0))] = corners.max(0)
+    inside = [
+        any(np.all([x, y] > np.array(low)) and np.all([x, y] < high) for low, high in cards.items())
+        for x, y in ((float(x), float(y)) for x, y, _ in found)
+    ]
+    assert inside == [True] * 4
+
+
+@pytest.mark.parametrize("paper", sorted(PAPERS))
+@pytest.mark.parametrize("game", ("tigris", "nile", "deluge"))
+def test_no_sheet_of_a_board_is_a_narrow_strip(game, paper):
+    plan, _ = plan_of(game, None)
+    sheet, tiles = board_sheets(plan.size, PAPERS[paper])
+    room = [s - 2 * MARGIN for s in sheet]
+    parts = [min(room[a], plan.size[a] - t[2 + a]) for t in tiles for a in (0, 1)]
+    assert min(parts) > 150
+
+
 def test_the_ruler_is_100_mm():
     _, pdf = sheets("tigris", parts=["cards"])
     lines = [np.ptp(np.array(p["points"]), 0).max() for p in pdf.pages[0].drawn if p["p"] == "line"]

@@ -146,7 +146,8 @@ class Season:
     def is_asked_about(self, verdict):
         """Whether what was done is told beside a question about all that the state lacks."""
         asked = verdict.question
-        return asked is not None and bool(self.behind()) and self.behind() <= set(asked.sites)
+        told = verdict.verdict in ("moved", "unfinished") and asked is not None
+        return told and bool(self.behind()) and self.behind() <= set(asked.sites)
 
     def differs(self):
         got, want = self.table.state, self.accept[0]

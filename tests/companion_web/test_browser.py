@@ -300,6 +300,17 @@ def test_what_the_table_says_is_never_markup(visit, table):
     assert "<b>C4</b>" in page.locator("#moves").inner_text()
 
 
+def test_a_reload_marks_only_what_was_done_last(visit, table):
+    page = visit()
+    table.act("bull: tile red C4", "C4", ["temple"])
+    page.wait_for_selector("#verdict[data-verdict=moved]")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_selector("svg.twin .mark.new")
+    marked = page.locator("svg.twin .mark.new").evaluate_all("all => all.map(e => e.dataset.site)")
+    assert marked == ["C4"] and page.locator(".pieces > [data-site]").count() > 1
+
+
 def test_night_by_hand_and_remembered(visit):
     page = visit()
     page.get_by_label("Theme").select_option("dark")

@@ -180,6 +180,8 @@ function task(session, i) {
       h("details", null, h("summary", null, say("The same in words")), h("dl", { class: "marked" }, boardInWords(plan, step.layout))));
   } else {
     out.push(h("p", null, i === 0 ? say("Take everything off the board.") : say("Leave the board empty; switch the lamp on or off.")));
+    // the cards would tell
+    if (i === 0 && !session.markers) out.push(h("p", { id: "mirrored" }, say("Does print run backwards in the picture? Then it is mirrored, which only you can see: switch that off in the camera's settings.")));
   }
   out.push(h("div", { id: "before-taking", class: "hint" }));
   out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "take", onclick: () => take(i) }, say("Take the photo"))));

@@ -97,8 +97,8 @@ def test_a_leader_lost_or_taken_back_before_the_next_is_asked_about(player):
 def test_a_tile_stays_what_it_was_where_stones_hide_by_what_it_differs(player):
     """Four tiles of a colour differ in what is printed on their backs, small, under the stones"""
     p = player(
-        "game ur\nseats black white green\nlayout clear\nlayout C2 tile:culture/agriculture black black "
-        "black black black C3 tile:war/trade hand1 tile:agriculture/war "
+        "game ur\nseats black white green\nlayout clear\nlayout C2 tile:culture/agriculture black "
+        "black black black black C3 tile:war/trade hand1 tile:agriculture/war "
         "hand2 tile:trade/war spare tile:trade/culture\n"
     )
     alike = [f"tile:culture/{b} black ziggurat" for b in ("war", "politics", "agriculture")]

@@ -148,6 +148,7 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     web(app).feed.refresh()
     table.begin("No cards", markers=False)
     page = visit("setup", seat="host", expected=["409"])
+    page.wait_for_selector("#mirrored")  # only people can see that
     page.get_by_role("button", name="Take the photo").click()
     page.wait_for_selector("#fault:has-text('tapped')")
     page.locator(".camera").scroll_into_view_if_needed()

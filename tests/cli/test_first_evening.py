@@ -21,7 +21,6 @@ from tests.companion_web.support.sockets import Phones
 from tests.conftest import PHOTOS
 
 pytestmark = [
-    pytest.mark.xdist_group("filmed"),
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
 ]

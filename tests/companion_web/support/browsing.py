@@ -37,7 +37,7 @@ PIXEL = bytes.fromhex(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium():
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install -e .[test]"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine
+from tests.support.chromium import chromium, mark_browser_tests  # noqa: F401
 from tests.support.sharing import made_once
 
 TESTS = Path(__file__).resolve().parent
@@ -24,6 +25,7 @@ SLOWEST = (
 
 def pytest_collection_modifyitems(items):
     """Sorts the slowest files to the front; within and after them the order stays."""
+    mark_browser_tests(items)
     rank = {TESTS / name: n for n, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
 

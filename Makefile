@@ -47,7 +47,7 @@ demo: install
 	@$(BIN)/nilometer demo $(GAME)
 
 test: test-install
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # Style, complexity, formatting, types: under a minute.
 lint: test-install

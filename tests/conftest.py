@@ -1,4 +1,4 @@
-"""What tests of several rooms share."""
+"""What tests of several rooms share, and the order in which they run."""
 
 import shutil
 import subprocess
@@ -8,30 +8,42 @@ from pathlib import Path
 import pytest
 
 import engine
+from tests.support.chromium import chromium, mark_browser_tests  # noqa: F401
+from tests.support.sharing import made_once
 
-PHOTOS = Path(__file__).resolve().parent / "photos" / "tigris"
+TESTS = Path(__file__).resolve().parent
+PHOTOS = TESTS / "photos" / "tigris"
+
+# The files that take longest, in this order before all others, so that no worker is left alone with
+# one at the end. A file runs in one process, which keeps what its module's fixtures made.
+SLOWEST = (
+    "cli/test_filmed_game.py",
+    "calibration/learned/test_learned.py",
+    "companion/explain/test_evenings.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Sorts the slowest files to the front; within and after them the order stays."""
+    mark_browser_tests(items)
+    rank = {TESTS / name: n for n, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory):
-    """The photographed copy, calibrated once from its four photos; for tests of the group "filmed",
-    which share a process."""
-    folder = tmp_path_factory.mktemp("copies") / "tigris"
-    shutil.copytree(PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"))
-    calibrate = [
-        sys.executable,
-        "-m",
-        "cli",
-        "calibrate",
-        str(folder),
-        "--quiet",
-        "--steps",
-        "0",
-    ]
-    done = subprocess.run(calibrate, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (folder / "model.npz").is_file()
-    return folder
+    """The photographed copy, calibrated once from its four photos for all processes of a run."""
+
+    def calibrate(folder):
+        shutil.copytree(
+            PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"), dirs_exist_ok=True
+        )
+        command = [sys.executable, "-m", "cli", "calibrate", str(folder), "--quiet", "--steps", "0"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert (folder / "model.npz").is_file()
+
+    return made_once(tmp_path_factory, "tigris", calibrate)
 
 
 @pytest.fixture

@@ -93,6 +93,24 @@ def test_links_and_pictures_are_there(name):
             }
 
 
+def test_files_that_are_named_are_there():
+    """`motion/watcher.py` as well as `vision/motion/watcher.py`; lab notes tell of their day."""
+    there = {
+        f"/{path.relative_to(ROOT)}"
+        for room in ROOT.iterdir()
+        if room.name[0] != "."
+        for path in (room, *room.rglob("*"))
+    }
+    for name, text in TEXTS.items():
+        if name.startswith(("docs/lab/", "docs/manual/", "docs/decisions/")):
+            continue
+        prose = re.sub(r"```.*?```", "", text, flags=re.S)
+        for file in re.findall(r"`((?:\w+/)+|(?:\w+/)*\w+\.(?:py|js|c))`", prose):
+            if "NAME" not in file:  # which stands for any name
+                end = f"/{file.rstrip('/')}"
+                assert any(path.endswith(end) for path in there), f"{name}: {file}"
+
+
 def test_every_page_can_be_reached_from_the_readme():
     seen, waiting = set(), ["README.md"]
     while waiting:

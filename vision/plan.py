@@ -269,35 +269,10 @@ def check_plan(plan: Plan, name: str) -> None:
     """Raises BadPlan where what a plan says makes no sense"""
     if not plan.site:
         raise BadPlan(f"{name}: no sites")
-    if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
-        raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
-    tiny = max(plan.size) < SMALLEST_BOARD and all(
-        max(p.footprint) < SMALL_PIECE for p in plan.piece
-    )
-    if tiny or max(plan.size) > LARGEST_BOARD:
-        raise BadPlan(
-            f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes "
-            f"are millimetres"
-        )
-    for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
-        if "" in ids or "?" in ids:
-            raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
-        twice = [i for i, n in Counter(compose_letters(i) for i in ids).items() if n > 1]
-        if twice:
-            raise BadPlan(f"{name}: {what} {twice[0]} stands twice")
-    for p in plan.piece:
-        numbers = np.array([*p.footprint, p.height, p.count, *(p.spans or (1, 1))], float)
-        if not np.isfinite(numbers).all() or min(p.footprint) <= 0:
-            raise BadPlan(f"{name}: piece {p.kind}: size {p.size} is not positive")
-        if numbers.min() < 0 or min(p.spans or (1, 1)) < 1:
-            raise BadPlan(f"{name}: piece {p.kind}: height, count and spans cannot be negative")
-        if max(p.footprint) > max(plan.size):
-            raise BadPlan(f"{name}: piece {p.kind} is larger than the board: sizes are millimetres")
-        for other in (p.over, p.looks, p.back):
-            if other is not None and other not in plan.pieces:
-                raise BadPlan(f"{name}: piece {p.kind} names {other}, which the plan lacks")
-        if lost := set(p.on) - {t for s in plan.site for t in s.tags}:
-            raise BadPlan(f"{name}: piece {p.kind} lies on {min(lost)!r}, a tag that no site has")
+    check_size(plan, name)
+    check_names(plan, name)
+    for piece in plan.piece:
+        check_piece(piece, plan, name)
     far = np.max([s.centre for s in plan.site], axis=0)
     if (far > plan.size).any() and (far < plan.size[::-1]).all():
         raise BadPlan(
@@ -310,6 +285,46 @@ def check_plan(plan: Plan, name: str) -> None:
         for outline in s.outlines:
             check_outline(outline, plan, f"{name}: site {s.id}")
     check_overlaps(plan, name)
+
+
+def check_size(plan: Plan, name: str) -> None:
+    """Raises BadPlan for a board that cannot be so large in mm"""
+    if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
+        raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
+    tiny = max(plan.size) < SMALLEST_BOARD and all(
+        max(p.footprint) < SMALL_PIECE for p in plan.piece
+    )
+    if tiny or max(plan.size) > LARGEST_BOARD:
+        raise BadPlan(
+            f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes "
+            f"are millimetres"
+        )
+
+
+def check_names(plan: Plan, name: str) -> None:
+    """Raises BadPlan for a site or a piece without a name of its own"""
+    for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
+        if "" in ids or "?" in ids:
+            raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
+        twice = [i for i, n in Counter(compose_letters(i) for i in ids).items() if n > 1]
+        if twice:
+            raise BadPlan(f"{name}: {what} {twice[0]} stands twice")
+
+
+def check_piece(p: Piece, plan: Plan, name: str) -> None:
+    """Raises BadPlan for a piece that cannot be so large, or names what the plan lacks"""
+    numbers = np.array([*p.footprint, p.height, p.count, *(p.spans or (1, 1))], float)
+    if not np.isfinite(numbers).all() or min(p.footprint) <= 0:
+        raise BadPlan(f"{name}: piece {p.kind}: size {p.size} is not positive")
+    if numbers.min() < 0 or min(p.spans or (1, 1)) < 1:
+        raise BadPlan(f"{name}: piece {p.kind}: height, count and spans cannot be negative")
+    if max(p.footprint) > max(plan.size):
+        raise BadPlan(f"{name}: piece {p.kind} is larger than the board: sizes are millimetres")
+    for other in (p.over, p.looks, p.back):
+        if other is not None and other not in plan.pieces:
+            raise BadPlan(f"{name}: piece {p.kind} names {other}, which the plan lacks")
+    if lost := set(p.on) - {t for s in plan.site for t in s.tags}:
+        raise BadPlan(f"{name}: piece {p.kind} lies on {min(lost)!r}, a tag that no site has")
 
 
 def compose_letters(name: str) -> str:

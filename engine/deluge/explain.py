@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.deluge import actions as act
 from engine.deluge import working
-from engine.deluge.going import Change, likely_goings
+from engine.deluge.going import Change, Goings, likely_goings
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, PHASES, Position
 from engine.deluge.words import COLOURS, kind_name
 from engine.game import Action, Difference, Proposal, Violation
@@ -198,15 +198,7 @@ def _movement_runs(
     out: list[Proposal] = []
     late: list[Proposal] = []
     for seat in _seats_in_question(state):
-        own = {f"{k}:{seat}" for k in ("people", "soldier", "ship")}
-        losers = any(
-            k.startswith(("soldier:", "ship:")) and n < 0
-            for c in cells.values()
-            for k, n in c.items()
-        )
-        if not any(own & set(c) for c in cells.values()) or not (
-            losers or any(n > 0 for c in cells.values() for n in c.values())
-        ):
+        if not _may_have_moved(seat, cells):
             continue
         if state.phase == FLIGHT:
             ready: tuple[Run, Position, float] | None = ((), state, 0.0)
@@ -216,21 +208,36 @@ def _movement_runs(
             late += _too_late(state, seat, cells, difference)
         if ready is None or ready[1].turn != seat:
             continue
-        said, begun, _ = ready
+        said, begun, cost = ready
         for reading in likely_goings(begun, seat, cells):
-            asked = ASKED * sum(isinstance(a, act.Agree) for a in reading.done)
-            cost = ready[2] + (LATER if said and reading.fought else 0.0)
-            if reading.done:
-                out.append(_run_proposal(said, reading.done, cost + asked))
-            if reading.marches and len(reading.done) > len(reading.marches):
-                out.append(_run_proposal(said, reading.marches, cost))
-            if len(reading.done) > 1 and not asked:
-                out += [_run_proposal(said, [d], cost) for d in reading.done[:8]]
-            out += [
-                _run_proposal(said, [s], cost, changes=_by_hand(s, difference))
-                for s in reading.strays[:4]
-            ]
+            later = LATER if said and reading.fought else 0.0
+            out += _going_proposals(said, reading, cost + later, difference)
     return out + late
+
+
+def _may_have_moved(seat: str, cells: Change) -> bool:
+    """Whether pieces of a colour changed, and something came, or was lost in a fight."""
+    own = {f"{k}:{seat}" for k in ("people", "soldier", "ship")}
+    if not any(own & set(change) for change in cells.values()):
+        return False
+    changes = [(kind, n) for change in cells.values() for kind, n in change.items()]
+    return any(n > 0 or n < 0 and k.startswith(("soldier:", "ship:")) for k, n in changes)
+
+
+def _going_proposals(
+    said: Run, reading: Goings, cost: float, difference: Difference
+) -> list[Proposal]:
+    """A reading of how pieces went, whole and in parts. said: the `done`s before it."""
+    out = []
+    asked = ASKED * sum(isinstance(a, act.Agree) for a in reading.done)
+    if reading.done:
+        out.append(_run_proposal(said, reading.done, cost + asked))
+    if reading.marches and len(reading.done) > len(reading.marches):
+        out.append(_run_proposal(said, reading.marches, cost))
+    if len(reading.done) > 1 and not asked:
+        out += [_run_proposal(said, [d], cost) for d in reading.done[:8]]
+    strays = reading.strays[:4]
+    return out + [_run_proposal(said, [s], cost, changes=_by_hand(s, difference)) for s in strays]
 
 
 def _seats_in_question(state: Position) -> list[str]:

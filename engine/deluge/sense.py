@@ -189,7 +189,6 @@ def _sensible_builds(state: Position, seat: str) -> Iterator[Action]:
     cheaply as possible."""
     i = state.colour(seat)
     lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
-    cut = to_clear(state)
     bills = sorted(possible_payments(state, i), key=lambda pay: sum(n for _, n in pay))[:1]
     mines = [
         act.Build(seat, "mine", c, pay) for pay in bills for c in lands if state.world.mineral[c]
@@ -210,13 +209,16 @@ def _sensible_builds(state: Position, seat: str) -> Iterator[Action]:
         for what in ("mine", "dolmen", "soldier")
     )
     if state.stock(i)["wood"] >= SHIP_WOOD:
-        seas = dict.fromkeys(s for c in lands for s in state.world.borders[c] if state.is_sea(s))
-        free = [s for s in seas if not any(state.cell(s).ships)]
-        shores = {
-            s: sum(not state.cell(c).pawns and c in cut for c in state.world.borders[s])
-            for s in free
-        }
-        yield from (act.Build(seat, "ship", s) for s in free if shores[s] == max(shores.values()))
+        yield from (act.Build(seat, "ship", s) for s in _useful_seas(state, lands))
+
+
+def _useful_seas(state: Position, lands: list[str]) -> list[str]:
+    """The seas off these lands without a ship from which most empty forests can be reached."""
+    cut, borders = to_clear(state), state.world.borders
+    seas = dict.fromkeys(s for c in lands for s in borders[c] if state.is_sea(s))
+    free = [s for s in seas if not any(state.cell(s).ships)]
+    shores = {s: sum(not state.cell(c).pawns and c in cut for c in borders[s]) for s in free}
+    return [s for s in free if shores[s] == max(shores.values())]
 
 
 def _sensible_flights(state: Position, seat: str) -> Iterator[Action]:

@@ -23,13 +23,7 @@ class Map:
         if not self.lands:
             raise BadPlan("plan: no site with the tag land")
         self.cells = tuple(s.id for s in cells if "land" in s.tags or "sea" in s.tags)
-        known = set(self.cells)
-        touching: dict[str, set[str]] = {c: set() for c in self.cells}
-        for c in self.cells:
-            for other in plan.sites[c].borders:
-                if other in known:
-                    touching[c].add(other)
-                    touching[other].add(c)
+        touching = _touching_cells(plan, self.cells)
         self.borders = {c: tuple(o for o in self.cells if o in touching[c]) for c in self.cells}
         self.touching = {c: frozenset(o) for c, o in touching.items()}
         self.mineral = {
@@ -38,12 +32,7 @@ class Map:
         self.rise = {c: plan.sites[c].number("rise") for c in self.lands}
         self.spots = {c: tuple(plan.spots.get(c, ())) for c in self.lands}
         self.cell_of = {spot: c for c, spots in self.spots.items() for spot in spots}
-        squares = {
-            int(s.id[len("count") :]): s.id
-            for s in plan.tagged("counter")
-            if s.id[len("count") :].isdecimal()
-        }
-        self.squares = tuple(squares[n] for n in sorted(squares))
+        self.squares = _counter_squares(plan)
         self.box = dict(plan.counts)
         self.order = {c: i for i, c in enumerate(self.cells)}
 
@@ -61,6 +50,24 @@ class Map:
     def fanatics(self) -> int:
         """How many fanatics are in the box."""
         return self.box.get("fanatic", 40)
+
+
+def _touching_cells(plan: Plan, cells: tuple[str, ...]) -> dict[str, set[str]]:
+    """cell -> the cells that border it, whichever of the two the plan says so of."""
+    touching: dict[str, set[str]] = {c: set() for c in cells}
+    for c in cells:
+        for other in plan.sites[c].borders:
+            if other in touching:
+                touching[c].add(other)
+                touching[other].add(c)
+    return touching
+
+
+def _counter_squares(plan: Plan) -> tuple[str, ...]:
+    """The counter's sites (count0, count1, ...) in the order of their numbers."""
+    numbers = {s.id: s.id.removeprefix("count") for s in plan.tagged("counter")}
+    found = [site for site, number in numbers.items() if number.isdecimal()]
+    return tuple(sorted(found, key=lambda site: int(numbers[site])))
 
 
 @lru_cache(maxsize=16)

@@ -39,6 +39,12 @@ class Later(msgspec.Struct, frozen=True):
     way: tuple[Step, ...] = ()
 
 
+def _is_rotten(state: Moment, row: int) -> bool:
+    """Whether no good fruit lies in a row of the market."""
+    markers = [fruit_marker(kind) for kind in row_kinds(state.p.lay, state.board, row)]
+    return all(m[0] == "rotten" for m in markers if m)
+
+
 def moments_ahead(state: Moment) -> Iterator[Later]:
     """The present moment and those that unspoken passes lead to: the turns of this round, the next
     phase 1, its actions."""
@@ -48,14 +54,7 @@ def moments_ahead(state: Moment) -> Iterator[Later]:
     p = state.p
     yield Later(run, state, cost)
     if p.wait and p.wait.kind == "spoil":
-        rows = state.board.open_rows(p.wait.number)
-        empty = [
-            r
-            for r in rows
-            if all(
-                m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := fruit_marker(k))
-            )
-        ]
+        empty = [r for r in state.board.open_rows(p.wait.number) if _is_rotten(state, r)]
         if not empty:
             return
         run, cost = (act.Spoil(p.seats[p.starter], empty[0]),), UNSAID

@@ -286,7 +286,6 @@ def _stocks_table(p: Position) -> dict[str, Any]:
 def _highlighted_sites(p: Position, board: Board) -> dict[str, Text]:
     """What may spoil, where the tide can go on, where fruit goes to market, where the desert grows
     next."""
-    out: dict[str, Text] = {}
     if p.wait and p.wait.kind == "spoil":
         return {
             s: Text("this fruit may go bad")
@@ -294,34 +293,40 @@ def _highlighted_sites(p: Position, board: Board) -> dict[str, Text]:
             for s in board.market[n]
             if any(m[0] != "rotten" for m in fruit_markers(p.lay.get(s, ())))
         }
-    if p.phase == "tide" and p.wait is None:
-        if p.mode == "flood":
-            out = {s: Text("a water card may fit here") for s in open_fields(p, board)}
-        else:
-            out = {s: Text("this water card may be taken") for s, c in p.lay.items() if waves_on(c)}
-    elif p.phase in ("actions", "extra"):
-        seat = p.seats[p.turn]
-        out = {
-            a.split()[0]: Text("active this round already")
-            for a in p.active
-            if a.split()[1] == seat
-        }
-        out |= {
-            s: Text("the next fruit of this row goes here")
-            for n in board.market
-            if (s := free_place(p, n, board))
-        }
-    if p.phase == "tide" and p.mode == "ebb" and p.deserts > 0:
-        turned = board.fields[p.wait.site].row if p.wait and p.wait.kind == "event" else None
-        for row in board.rows:
-            site = desert_field(p, row, board)
-            if site and (
-                row == turned
-                if turned
-                else any(waves_on(p.lay.get(s, ())) for s in board.rows[row])
-            ):
-                out.setdefault(site, Text("the desert would grow here"))
-    return out
+    if p.phase == "tide":
+        tide, deserts = _tide_sites(p, board), _deserts_growing(p, board)
+        return tide | {s: text for s, text in deserts.items() if s not in tide}
+    return _action_sites(p, board) if p.phase in ("actions", "extra") else {}
+
+
+def _tide_sites(p: Position, board: Board) -> dict[str, Text]:
+    """Where the tide can go on, unless something else is waited for."""
+    if p.wait is not None:
+        return {}
+    if p.mode == "flood":
+        return {s: Text("a water card may fit here") for s in open_fields(p, board)}
+    return {s: Text("this water card may be taken") for s, c in p.lay.items() if waves_on(c)}
+
+
+def _action_sites(p: Position, board: Board) -> dict[str, Text]:
+    """What the seat whose turn it is has used already, and where fruit goes to market."""
+    used = [a.split() for a in p.active]
+    own = [words[0] for words in used if words[1] == p.seats[p.turn]]
+    out = {s: Text("active this round already") for s in own}
+    free = [s for n in board.market if (s := free_place(p, n, board))]
+    return out | {s: Text("the next fruit of this row goes here") for s in free}
+
+
+def _deserts_growing(p: Position, board: Board) -> dict[str, Text]:
+    """Where the desert grows next: in the row of the card just turned, else in all with water."""
+    if p.mode != "ebb" or p.deserts <= 0:
+        return {}
+    if p.wait and p.wait.kind == "event":
+        rows = [board.fields[p.wait.site].row]
+    else:
+        rows = [r for r, row in board.rows.items() if any(waves_on(p.lay.get(s, ())) for s in row)]
+    grown = [site for row in rows if (site := desert_field(p, row, board))]
+    return {site: Text("the desert would grow here") for site in grown}
 
 
 def _page_notes(p: Position) -> list[Text]:

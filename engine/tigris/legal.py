@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import compress
 from operator import itemgetter
 
 from engine.game import Action
@@ -13,28 +12,24 @@ from engine.tigris.board import Board, cells_of
 from engine.tigris.chance import named_tiles, possible_draws, possible_handfuls
 from engine.tigris.effects import buildable_monuments
 from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
-from engine.tigris.pieces import Kingdom
+from engine.tigris.pieces import Kingdom, Pieces
 from engine.tigris.position import Position
 from engine.tigris.words import BLUE, COLOURS, HAND, RED
 
-_TRUTH = bytes.maketrans(b"01", b"\x00\x01")
 Row = tuple[Action, ...]
 """One action per cell; cells that are not on the board have an action that is never picked."""
 
 
-def _cell_selectors(mask: int, board: Board) -> bytes:
-    """Selectors for `compress`, one per cell, built without a loop in Python."""
-    return bin(mask | board.beyond)[:2:-1].encode().translate(_TRUTH)
-
-
-@lru_cache(maxsize=1024)
-def _chooser_for(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
-    """A function that picks a mask's actions out of a row; cached for masks that recur from one
-    position to the next."""
-    chosen = tuple(compress(range(len(board.ids)), _cell_selectors(mask, board)))
+def _picker_for(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
+    """A function that picks a mask's actions out of a row."""
+    chosen = board.cells(mask)
     if len(chosen) < 2:
         return lambda row: [row[cell] for cell in chosen]
     return itemgetter(*chosen)
+
+
+_recurring_picker = lru_cache(maxsize=1024)(_picker_for)
+"""The same, for masks that recur from one position to the next."""
 
 
 class SeatActions:
@@ -90,23 +85,23 @@ def _turn_actions(s: Position) -> list[Action]:
     joins2, joins3 = _joining_squares(p.kingdoms())
     out: list[Action] = [every.leave]
     for_tiles = free & ~joins3
-    land = _cell_selectors(for_tiles & board.land, board)
-    river = _cell_selectors(for_tiles & board.river, board)
+    on_land = _picker_for(for_tiles & board.land, board)
+    on_river = _recurring_picker(for_tiles & board.river, board)
     for colour in s.may_hold(seat):
-        out += compress(every.tiles[colour], river if colour == BLUE else land)
+        out += (on_river if colour == BLUE else on_land)(every.tiles[colour])
     standing = board.around(p.tiles[RED]) & free & board.land
-    arriving = _chooser_for(standing & ~joins2, board)
+    arriving = _recurring_picker(standing & ~joins2, board)
     for colour, cell in enumerate(p.leaders[seat * 4 : seat * 4 + 4]):
         if cell < 0:
             out += arriving(every.arrivals[colour])
         else:
             off, moves = every.moves(colour, cell)
             out.append(off)
-            without_it = p.kingdoms_without(seat * 4 + colour)
-            out += _chooser_for(standing & ~_joining_squares(without_it)[0], board)(moves)
+            joining = _joining_without(p, seat * 4 + colour, joins2, joins3)
+            out += _recurring_picker(standing & ~joining, board)(moves)
     if s.catastrophes[seat]:
         tiles = p.tiles[0] | p.tiles[1] | p.tiles[2] | p.tiles[3]
-        out += compress(every.catastrophes, _cell_selectors((free | tiles) & ~p.treasures, board))
+        out += _picker_for((free | tiles) & ~p.treasures, board)(every.catastrophes)
     out += _swap_actions(every.seat, s.known[seat], s.unknown[seat])
     return out
 
@@ -119,6 +114,21 @@ def _joining_squares(kingdoms: list[Kingdom]) -> tuple[int, int]:
         two |= one & near
         one |= near
     return two, three
+
+
+def _joining_without(p: Pieces, leader: int, joins2: int, joins3: int) -> int:
+    """The free squares that are next to at least two kingdoms once this leader is off the board;
+    `joins2` and `joins3` are those of the board with it."""
+    kingdom, cell = p.kingdom_of(leader), p.leaders[leader]
+    if len(kingdom.leaders) == 1:
+        lost = kingdom.near
+    else:
+        rest = kingdom.mask ^ 1 << cell
+        if not p.board.hangs_together(rest, cell):
+            return _joining_squares(p.kingdoms_without(leader))[0]
+        lost = p.board.near[cell] & ~p.board.around(rest)
+    # a square next to three kingdoms is still next to two
+    return joins2 & ~lost | joins3
 
 
 @lru_cache(maxsize=1024)

@@ -220,6 +220,10 @@ class Pieces:
                 found.append((board.flood(1 << cell, occupied), [n]))
         return [Kingdom(mask, tuple(members), board.around(mask)) for mask, members in found]
 
+    def kingdom_of(self, leader: int) -> Kingdom:
+        """The kingdom of a leader on the board."""
+        return next(kingdom for kingdom in self.kingdoms() if leader in kingdom.leaders)
+
     def kingdoms_without(self, leader: int) -> list[Kingdom]:
         """The kingdoms with one leader taken off the board (T15). Do not change the list."""
         if self.leaders[leader] < 0:
@@ -230,12 +234,8 @@ class Pieces:
         return found
 
     def _left_by(self, leader: int) -> list[Kingdom]:
-        others = []
-        for kingdom in self.kingdoms():
-            if leader in kingdom.leaders:
-                former = kingdom
-            else:
-                others.append(kingdom)
+        former = self.kingdom_of(leader)
+        others = [kingdom for kingdom in self.kingdoms() if kingdom is not former]
         if len(former.leaders) == 1:
             return others
         cell, remaining = self.leaders[leader], [n for n in former.leaders if n != leader]

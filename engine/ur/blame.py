@@ -43,8 +43,17 @@ def _suggested_actions(
     state: Position, seen: Seen, places: list[int]
 ) -> Iterator[tuple[Action, int]]:
     """Single actions that the changed places suggest, those of the seat whose turn it is first."""
-    sites = state.board.sites
     order = [(state.mover + k) % len(state.seats) for k in range(len(state.seats))]
+    yield from _tile_actions(state, seen, places, order)
+    for p in order:
+        yield from _stone_actions(state, seen, p, _stone_changes(state, seen, p, places))
+
+
+def _tile_actions(
+    state: Position, seen: Seen, places: list[int], order: list[int]
+) -> Iterator[tuple[Action, int]]:
+    """Ziggurats built and tiles swapped. order: the seats, those that are likelier first."""
+    sites = state.board.sites
     for i in places:
         laid = seen.laid(i)
         if seen.zig[i] and not state.zig[i]:
@@ -67,19 +76,20 @@ def _suggested_actions(
             for p in order
             if state.known(p) == both_domains(seen.spare)
         )
-    for p in order:
-        change = {
-            i: seen.number(i, p)
-            - (state.count[i] if state.owner[i] == p and not state.zig[i] else state.zig[i])
-            for i in places
-            if not (seen.zig[i] and not state.zig[i])
-        }
-        change = {
-            i: n
-            for i, n in change.items()
-            if n and not (state.zig[i] and state.owner[i] != p and not seen.number(i, p))
-        }
-        yield from _stone_actions(state, seen, p, {i: n for i, n in change.items() if n})
+
+
+def _stone_changes(state: Position, seen: Seen, p: int, places: list[int]) -> dict[int, int]:
+    """place -> how many stones of a seat lie there more or fewer than they did, where that
+    differs; ziggurats that were built are left out."""
+    change = {}
+    for i in places:
+        built, others = seen.zig[i] and not state.zig[i], state.zig[i] and state.owner[i] != p
+        if built or others and not seen.number(i, p):
+            continue
+        had = state.count[i] if state.owner[i] == p and not state.zig[i] else state.zig[i]
+        if seen.number(i, p) != had:
+            change[i] = seen.number(i, p) - had
+    return change
 
 
 def _stone_actions(
@@ -99,14 +109,7 @@ def _stone_actions(
         have = [state.count[i] if state.owner[i] == p else 0 for i in places]
         want = [h + change[i] for h, i in zip(have, places)]
         yield a.Politics(seat, stone_shifts([sites[i] for i in places], have, want)), len(change)
-    for i, n in more.items():
-        beaten = state.owner[i] >= 0 and seen.number(i, state.owner[i]) < state.count[i]
-        if state.owner[i] != p and not state.zig[i] and (fewer or beaten):
-            near = [j for j in state.board.near[i] if j in fewer] or list(fewer)
-            near = near or [
-                j for j in state.board.near[i] if state.owner[j] == p and not state.zig[j]
-            ]
-            yield from ((a.War(seat, sites[j], sites[i], n), 1 + (j in fewer)) for j in near[:2])
+    yield from _suggested_wars(state, seen, p, more, fewer)
     for domain, action in (("agriculture", a.Agriculture), ("trade", a.Trade)):
         found = tuple(
             (sites[i], n)
@@ -122,6 +125,24 @@ def _stone_actions(
             yield a.Return(seat, sites[i]), 1
         else:
             yield a.Settle(seat, sites[i]), 1
+
+
+def _suggested_wars(
+    state: Position, seen: Seen, p: int, more: dict[int, int], fewer: dict[int, int]
+) -> Iterator[tuple[Action, int]]:
+    """Wars for the places where a seat has more stones, from those where it has fewer, or else from
+    its own nearby."""
+    near, sites = state.board.near, state.board.sites
+    for i, n in more.items():
+        if state.owner[i] == p or state.zig[i]:
+            continue
+        beaten = state.owner[i] >= 0 and seen.number(i, state.owner[i]) < state.count[i]
+        if not fewer and not beaten:
+            continue
+        left = [j for j in near[i] if j in fewer] or list(fewer)
+        origins = left or [j for j in near[i] if state.owner[j] == p and not state.zig[j]]
+        for j in origins[:2]:
+            yield a.War(state.seats[p], sites[j], sites[i], n), 1 + (j in fewer)
 
 
 def _place_fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[str, Text]:

@@ -99,18 +99,24 @@ def _set_layout(state: UrState, words: list[str]) -> UrState:
     return state
 
 
+def _lay_hand_tile(state: UrState, site: str, kinds: list[str]) -> UrState:
+    """What lies beside the map: a hand tile, or the spare one. Raises BadText."""
+    board = state.board
+    if len(kinds) > 1:
+        raise BadText(f"{site}: one tile lies there, and no stones")
+    tile = _known_tile(kinds[0]) if kinds else None
+    if site == board.spare:
+        return state.changed(spare=tile)
+    p = board.hands.index(site)
+    if p >= len(state.seats):
+        raise BadText(f"{site}: there are {len(state.seats)} players")
+    return state.changed(hands=(*state.hands[:p], tile, *state.hands[p + 1 :]))
+
+
 def _lay_pieces(state: UrState, site: str, kinds: list[str]) -> UrState:
     board = state.board
     if site in board.hands or site == board.spare:
-        if len(kinds) > 1:
-            raise BadText(f"{site}: one tile lies there, and no stones")
-        tile = _known_tile(kinds[0]) if kinds else None
-        if site == board.spare:
-            return state.changed(spare=tile)
-        p = board.hands.index(site)
-        if p >= len(state.seats):
-            raise BadText(f"{site}: there are {len(state.seats)} players")
-        return state.changed(hands=(*state.hands[:p], tile, *state.hands[p + 1 :]))
+        return _lay_hand_tile(state, site, kinds)
     i = board.index[site]
     tiles = [k for k in kinds if k.startswith("tile:")]
     ziggurat = kinds.count("ziggurat")
@@ -120,13 +126,8 @@ def _lay_pieces(state: UrState, site: str, kinds: list[str]) -> UrState:
             raise BadText(f"{site}: no piece called {k!r}")
         if k not in state.seats:
             raise BadText(f"{site}: nobody plays {k}")
-    if (
-        len(tiles) > 1
-        or ziggurat > 1
-        or len(set(stones)) > 1
-        or (ziggurat and len(stones) > 1)
-        or (kinds and not tiles)
-    ):
+    crowded = len(tiles) > 1 or len(set(stones)) > 1 or ziggurat > 1
+    if crowded or (ziggurat and len(stones) > 1) or (kinds and not tiles):
         raise BadText(
             f"{site}: a place holds one tile, then stones of one player, or a ziggurat "
             f"with one stone"

@@ -144,23 +144,18 @@ def _with_politics(
     last = order[1] if not k and len(order) > 1 else None
     second = Stage(with_tiles(state, p, [i for i in held if aim.hi[i]]), p, last)
     gap, moved = _rearranged_stones(state, p, aim, held, first, second)
-    settled = [
-        i for i, n in enumerate(aim.lo) if n == 1 and i not in held and (state.free(i) or i in own)
-    ]
     extra: Action | None = None
     if gap > 0 and gap <= allowed:
-        grown = sorted(
-            (i for i in held if aim.lo[i] > gap), key=lambda i: state.count[i] - aim.lo[i]
-        )
-        if state.bonus:
-            grown = [i for i in grown if i == state.bonus[1]]
-        if not grown:
+        filled = _grown_place(state, aim, held, gap)
+        if filled is None:
             return
-        gap_filled = grown[0]
-        extra = a.Extra(state.seats[p], ((state.board.sites[gap_filled], gap),))
-        gap, moved = _rearranged_stones(state, p, aim.less(gap_filled, gap), held, first, second)
-    elif not gap and allowed == 2 and settled and not state.bonus:
-        extra = a.Settle(state.seats[p], state.board.sites[settled[0]])
+        extra = a.Extra(state.seats[p], ((state.board.sites[filled], gap),))
+        gap, moved = _rearranged_stones(state, p, aim.less(filled, gap), held, first, second)
+    elif not gap and allowed == 2 and not state.bonus:
+        ones = [i for i, n in enumerate(aim.lo) if n == 1 and i not in held]
+        settled = next((i for i in ones if state.free(i) or i in own), None)
+        if settled is not None:
+            extra = a.Settle(state.seats[p], state.board.sites[settled])
     if gap:
         return
     before, after, laid = moved
@@ -177,6 +172,12 @@ def _with_politics(
             acts.append(use_domain(state, p, d, stones))
             cost += idle_cost(stage, own, stones)
     yield acts + ([extra] if extra else []), cost
+
+
+def _grown_place(state: Position, aim: Aim, held: list[int], gap: int) -> int | None:
+    """The place that extra stones, `gap` of them, most likely came to; None if there is none."""
+    grown = [i for i in held if aim.lo[i] > gap and (not state.bonus or i == state.bonus[1])]
+    return min(grown, key=lambda i: state.count[i] - aim.lo[i], default=None)
 
 
 def _rearranged_stones(

@@ -9,7 +9,7 @@ the trees, the place and the place + the number of places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.game import Action
 from engine.ur import actions as a
@@ -143,22 +143,9 @@ def _target_sets(
 ) -> Iterator[tuple[list[int], int | None, float]]:
     """(targets, a free tile settled with the extra stones, cost): what may have been attacked, the
     simplest first."""
-    n, mid, aim = c.size, c.mid, c.aim
+    aim = c.aim
     if not (must or gone):
-        shrunk = [i for i in c.own if 0 < aim.hi[i] < mid.count[i]]
-        if len(shrunk) <= 2:
-            yield from (
-                ([j, i + n], None, IN_VAIN)
-                for i in shrunk
-                for j in mid.board.near[i]
-                if mid.free(j)
-            )
-        if c.after == "politics":
-            yield from (
-                ([j], None, THROUGH)
-                for j in sorted({j for i in c.own for j in mid.board.near[i]})
-                if mid.free(j)
-            )
+        yield from ((targets, None, cost) for targets, cost in _unseen_targets(c))
         return
     yield must + gone, None, 0.0
     settled = [
@@ -168,19 +155,40 @@ def _target_sets(
         yield [t for t in must if t != i] + gone, i, 0.0
     if gone and must:
         yield must, None, 0.0
+    yield from ((targets, None, cost) for targets, cost in _targets_beyond(c, must, gone))
+
+
+def _unseen_targets(c: Campaign) -> Iterator[tuple[list[int], float]]:
+    """(targets, cost) of attacks that left no stones where there were none: in vain, or only to go
+    on from there by politics."""
+    mid = c.mid
+    shrunk = [i for i in c.own if 0 < c.aim.hi[i] < mid.count[i]]
+    for i in shrunk if len(shrunk) <= 2 else ():
+        yield from (([j, i + c.size], IN_VAIN) for j in mid.board.near[i] if mid.free(j))
+    if c.after == "politics":
+        near = sorted({j for i in c.own for j in mid.board.near[i]})
+        yield from (([j], THROUGH) for j in near if mid.free(j))
+
+
+def _targets_beyond(
+    c: Campaign, must: list[int], gone: list[int]
+) -> Iterator[tuple[list[int], float]]:
+    """(targets, cost) with free tiles that were only passed through, or tiles attacked again after
+    they had been left."""
+    mid, aim = c.mid, c.aim
     reach = {j for i in (*c.own, *must, *gone) for j in mid.board.near[i]}
     through = [i for i in sorted(reach) if mid.free(i) and i not in must]
     again = [
-        i + n
+        i + c.size
         for i in (*c.own, *must)
         if aim.lo[i] and (aim.lo[i] != mid.count[i] or mid.owner[i] != c.p)
     ]
     for i in (*again, *through):
-        yield [*must, *gone, i], None, THROUGH
+        yield [*must, *gone, i], THROUGH
     for i in through:
         for j in mid.board.near[i]:
             if mid.free(j) and j not in must and (j > i or j not in reach):
-                yield [*must, *gone, i, j], None, 2 * THROUGH
+                yield [*must, *gone, i, j], 2 * THROUGH
 
 
 def _best_run(c: Campaign, targets: list[int], settled: int | None, allowed: int) -> Run | None:
@@ -378,36 +386,61 @@ def _with_politics(
     need: dict[int, tuple[int, int]],
 ) -> Run | None:
     """Politics before or after the war: only the sum of the stones is fixed."""
-    sites, seat = c.state.board.sites, c.state.seats[c.p]
-    have = {i: c.state.count[i] for i in c.own}
-    targets = [t for below in children.values() for t in below]
+    have = sum(c.state.count[i] for i in c.own)
     price = sum(c.price(i, t) for i, below in children.items() for t in below)
-    if sum(wants.values()) + price != sum(have.values()):
+    if sum(wants.values()) + price != have:
         return None
-    places = sorted({i % c.size for i in wants})
     if c.before == "politics":
-        wanted = {i: need[i][0] for i in c.own}
-        if any(n > FIVE for n in wanted.values()) or sum(wanted.values()) != sum(have.values()):
-            return None
-        moves = stone_shifts([sites[i] for i in c.own], list(have.values()), list(wanted.values()))
-        attacks = _attack_order(c, children, wants)
-        acts = [a.Politics(seat, moves), *(attacks or [])]
-    else:
-        left: dict[int, int] = {}
-        for i in c.own:
-            if have[i] < need[i][0]:
-                return None
-            _keep_stones(c, i, have[i], children, wants, need, left)
-        if any(left[t] < 1 for t in targets if not children.get(t)):
-            return None
-        attacks = _attack_order(c, children, left)
-        have = {i: sum(n for t, n in left.items() if t % c.size == i) for i in places}
-        want = {i: sum(n for t, n in wants.items() if t % c.size == i) for i in places}
-        moves = stone_shifts([sites[i] for i in places], list(have.values()), list(want.values()))
-        acts = [*(attacks or []), a.Politics(seat, moves)]
+        return _politics_first(c, children, wants, need)
+    return _politics_last(c, children, wants, need)
+
+
+def _politics_first(
+    c: Campaign,
+    children: dict[int, list[int]],
+    wants: dict[int, int],
+    need: dict[int, tuple[int, int]],
+) -> Run | None:
+    """Stones move to where the war needs them."""
+    have = [c.state.count[i] for i in c.own]
+    wanted = [need[i][0] for i in c.own]
+    if any(n > FIVE for n in wanted) or sum(wanted) != sum(have):
+        return None
+    attacks = _attack_order(c, children, wants)
     if attacks is None:
         return None
-    return acts, (NOTHING_DONE if not moves else ONE_MORE_MOVE * (len(moves) - 1))
+    moves = stone_shifts([c.state.board.sites[i] for i in c.own], have, wanted)
+    return [a.Politics(c.state.seats[c.p], moves), *attacks], _cost_of_moves(moves)
+
+
+def _politics_last(
+    c: Campaign,
+    children: dict[int, list[int]],
+    wants: dict[int, int],
+    need: dict[int, tuple[int, int]],
+) -> Run | None:
+    """Stones move from where the war has left them."""
+    left: dict[int, int] = {}
+    for i in c.own:
+        if c.state.count[i] < need[i][0]:
+            return None
+        _keep_stones(c, i, c.state.count[i], children, wants, need, left)
+    targets = [t for below in children.values() for t in below]
+    if any(left[t] < 1 for t in targets if not children.get(t)):
+        return None
+    attacks = _attack_order(c, children, left)
+    if attacks is None:
+        return None
+    places = sorted({i % c.size for i in wants})
+    have = [sum(n for t, n in left.items() if t % c.size == i) for i in places]
+    want = [sum(n for t, n in wants.items() if t % c.size == i) for i in places]
+    moves = stone_shifts([c.state.board.sites[i] for i in places], have, want)
+    return [*attacks, a.Politics(c.state.seats[c.p], moves)], _cost_of_moves(moves)
+
+
+def _cost_of_moves(moves: Sequence[object]) -> float:
+    """What politics with so many moves costs, in nats."""
+    return ONE_MORE_MOVE * (len(moves) - 1) if moves else NOTHING_DONE
 
 
 def _keep_stones(

@@ -102,12 +102,8 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     )
 
 
-@pytest.mark.browser
-def test_the_page_on_a_phone(made, tmp_path):
-    sync = pytest.importorskip("playwright.sync_api")
+def test_the_page_on_a_phone(made, tmp_path, chromium):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    if not Path("/usr/bin/chromium").exists():
-        pytest.skip("no Chromium")
     copy, shots = made
     name = next(s.name for s in shots if s.layout)
     site = next(s for s, c in next(s.layout for s in shots if s.layout).items() if c == ("temple",))
@@ -115,15 +111,11 @@ def test_the_page_on_a_phone(made, tmp_path):
     (tmp_path / "report.html").write_text(
         report_page(copy, shots, Findings(Trial([name], rows, []), Trial([name], rows, []), [], []))
     )
-    with sync.sync_playwright() as p:
-        browser = p.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        tab = browser.new_page(viewport={"width": 360, "height": 800})
-        tab.goto((tmp_path / "report.html").as_uri())
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 360
-        assert axe.Axe().run(tab).response["violations"] == []
-        browser.close()
+    tab = chromium.new_page(viewport={"width": 360, "height": 800})
+    tab.goto((tmp_path / "report.html").as_uri())
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    assert axe.Axe().run(tab).response["violations"] == []
+    tab.close()
 
 
 def test_photos_with_pieces_burnt_out_are_named():

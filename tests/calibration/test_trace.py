@@ -249,7 +249,6 @@ def test_another_edition_of_a_board_with_rows_plays():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("traced")
 def test_a_traced_map_calibrates(tmp_path, monkeypatch):
     """All the way to a model that loads; how well it reads is other tests' business, so that it
     learns from few pictures."""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import PHOTOS
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("filmed")]
+pytestmark = pytest.mark.slow
 
 
 def run(*args):

@@ -16,15 +16,9 @@ from pathlib import Path
 import pytest
 
 from companion.runtime.config import load_config
-from tests.companion_web.support.browsing import ARGS, CHROMIUM
 from tests.companion_web.support.sockets import Phones
 from tests.conftest import PHOTOS
 
-pytestmark = [
-    pytest.mark.xdist_group("filmed"),
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
-]
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60  # seconds: a loaded machine is slow, not wrong
 
@@ -64,9 +58,7 @@ def camera_is(url, state):
     return False
 
 
-def test_from_set_up_to_the_last_goodbye(place):
-    from playwright.sync_api import sync_playwright
-
+def test_from_set_up_to_the_last_goodbye(place, chromium):
     run = subprocess.Popen(
         [sys.executable, "-m", "cli", "run"],
         cwd=place,
@@ -77,23 +69,21 @@ def test_from_set_up_to_the_last_goodbye(place):
     )
     try:
         url, pin = said_by(run, r"The page: +(\S+)"), said_by(run, r"PIN: (\d{8})")
-        with sync_playwright() as p:
-            browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-            page = browser.new_page(viewport={"width": 360, "height": 740}, locale="en-GB")
-            page.set_default_timeout(1000 * PATIENCE)
-            page.goto(url)
-            page.get_by_label("PIN").fill(pin)
-            page.keyboard.press("Enter")
-            page.get_by_role("button", name="Continue").click()  # the camera comes first
-            tigris = {"name": "Tigris & Euphrates", "exact": True}
-            page.get_by_role("button", **tigris).click()
-            page.get_by_role("button", **tigris, pressed=True).wait_for()  # drawn anew by then
-            page.get_by_role("button", name="Continue").click()
-            page.get_by_role("button", name="Use dev tigris").click()
-            page.get_by_role("button", name="Start the game").click()
-            page.wait_for_selector("svg.twin")  # it went there by itself
-            assert page.evaluate("location.pathname") == "/"
-            browser.close()
+        page = chromium.new_page(viewport={"width": 360, "height": 740}, locale="en-GB")
+        page.set_default_timeout(1000 * PATIENCE)
+        page.goto(url)
+        page.get_by_label("PIN").fill(pin)
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Continue").click()  # the camera comes first
+        tigris = {"name": "Tigris & Euphrates", "exact": True}
+        page.get_by_role("button", **tigris).click()
+        page.get_by_role("button", **tigris, pressed=True).wait_for()  # drawn anew by then
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("button", name="Use dev tigris").click()
+        page.get_by_role("button", name="Start the game").click()
+        page.wait_for_selector("svg.twin")  # it went there by itself
+        assert page.evaluate("location.pathname") == "/"
+        page.close()
         assert said_by(run, r"PIN: (\d{8})") == pin, "one evening, one PIN"
         config = load_config(place / "nilometer.toml")
         assert config.copy == "kitchen" and "# my table" in (place / "nilometer.toml").read_text()

@@ -6,7 +6,7 @@ import pytest
 
 import companion_web
 from companion.setup.setup import Setup
-from tests.companion_web.support.browsing import CHROMIUM, chromium, server, visit  # noqa: F401
+from tests.companion_web.support.browsing import server, visit  # noqa: F401
 from tests.companion_web.support.tables import FakeTable, Phone
 
 
@@ -67,14 +67,3 @@ def eventually():
         return value
 
     return wait
-
-
-def pytest_collection_modifyitems(items):
-    """Whatever opens a page needs a Chromium, and nothing else does."""
-    for item in items:
-        if "chromium" in getattr(item, "fixturenames", ()):
-            item.add_marker("browser")
-            if CHROMIUM is None:
-                item.add_marker(
-                    pytest.mark.skip(reason="no Chromium here: apt-get install chromium")
-                )

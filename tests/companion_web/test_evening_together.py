@@ -10,7 +10,7 @@ import engine
 from companion.simulate.players import Players
 from companion.table.table import Table
 from engine import script
-from tests.companion_web.support.browsing import PHONE, chromium, until  # noqa: F401
+from tests.companion_web.support.browsing import PHONE, until
 
 URS = Path(__file__).parent.parent / "companion/whole/ur-four.play"
 TELEVISION = {"width": 1280, "height": 720}
@@ -21,7 +21,7 @@ MOST = 1500
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", sorted(LANGUAGES))
-def test_two_phones_and_a_television_to_the_end(chromium, tmp_path, game):  # noqa: F811
+def test_two_phones_and_a_television_to_the_end(chromium, tmp_path, game):
     found = engine.game(game)
     table = Table(
         script.parse_script(URS.read_text(encoding="utf-8")).start()

@@ -9,7 +9,7 @@ from companion.runtime.config import Club
 from companion.runtime.hall import Hall
 from companion_web.hall import create_hall
 from tests.companion.runtime.test_club import heard
-from tests.companion_web.support.browsing import PHONE, chromium, explained, fits  # noqa: F401
+from tests.companion_web.support.browsing import PHONE, explained, fits
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from tests.companion_web.support.browsing import PHONE, chromium, explained, fit
         ("fr-FR", ("Parties terminées", "Classement", "Anna (Noir) 21 ★, Ben (Blanc) 15")),
     ],
 )
-def test_a_night_on_a_phone(chromium, tmp_path, locale, words):  # noqa: F811
+def test_a_night_on_a_phone(chromium, tmp_path, locale, words):
     hall = Hall(Club("localhost"))
     server = companion_web.serve_app(create_hall(hall), "127.0.0.1", 0)
     seats = [

@@ -14,7 +14,7 @@ from companion.table.journal import Journal
 from companion.table.table import Table
 from companion_web.blueprints import record
 from companion_web.kept import _modules
-from tests.companion_web.support.browsing import PHONE, chromium, explained, fits  # noqa: F401
+from tests.companion_web.support.browsing import PHONE, explained, fits
 
 
 def said(table, action):
@@ -58,7 +58,7 @@ def test_who_waits_for_a_games_page_takes_no_more_than_a_few_threads(tmp_path):
 
 
 @pytest.mark.parametrize("game, locale", [("tigris", "de-DE"), ("ur", "fr-FR")])
-def test_a_game_is_stepped_through_from_one_file(chromium, tmp_path, game, locale):  # noqa: F811
+def test_a_game_is_stepped_through_from_one_file(chromium, tmp_path, game, locale):
     table = played(game, tmp_path)
     app = companion_web.create_app(table, companion_web.Settings(name="Anna <b>", state=tmp_path))
     client = app.test_client()

@@ -11,8 +11,6 @@ import pytest
 
 from tests.conftest import PHOTOS
 
-pytestmark = pytest.mark.xdist_group("filmed")
-
 
 @pytest.mark.slow
 def test_all_figures_of_a_copy(copy, tmp_path):

@@ -94,16 +94,12 @@ class Watcher:
         change = block_differences(planes, self._last)
         if self._noise is None:
             self._noise = np.ones(change.shape) * np.median(change, axis=(1, 2), keepdims=True)
-        moving, beats = self._exceeds(change).any(), now - self._beat_at >= BEAT
-        if beats and not is_dark_view(small):
-            if self._beat is not None and self._beat is not self._last:
-                change = block_differences(planes, self._beat)
-            slowly = self._learn(change)  # what is too slow to be seen from one picture to the next
-            moving |= slowly and self._beat_at >= self._moved_at
-        if beats:
+        dark, moving = is_dark_view(small), self._exceeds(change).any()
+        if now - self._beat_at >= BEAT:
+            moving |= not dark and self._moves_slowly(planes, change)
             self._beat, self._beat_at = planes, now
         self._last = planes
-        if is_dark_view(small):
+        if dark:
             return self._moved(planes, now, "dark")
         rested = now - self._moved_at >= REST - SLACK
         if rested and self._rests is not None:
@@ -113,11 +109,8 @@ class Watcher:
             entering = self._settled is not None and self._enters(planes)
             return self._moved(planes, now, "hand" if entering else "moving")
         if not rested:
-            state, more = (
-                self._at_rest(planes)
-                if now - self._moved_at >= SOON and self._settled is not None
-                else ("", {})
-            )
+            soon = now - self._moved_at >= SOON and self._settled is not None
+            state, more = self._at_rest(planes) if soon else ("", {})
             return self._say(
                 "moving" if self._state not in ("hand", "moving") else self._state,
                 now,
@@ -125,6 +118,14 @@ class Watcher:
             )
         state, more = self._at_rest(planes)
         return self._say(state, now, **more)
+
+    def _moves_slowly(self, planes: Planes, change: np.ndarray) -> bool:
+        """Whether something moves that is too slow to be seen from one picture to the next, at a
+        table that rests: compared with the beat before. Learns how restless blocks are. change: of
+        each block from the picture before"""
+        if self._beat is not None and self._beat is not self._last:
+            change = block_differences(planes, self._beat)
+        return self._learn(change) and self._beat_at >= self._moved_at
 
     def wanted(self, now: float) -> list[float]:
         """When, after a picture taken at `now`, others are of use sooner than at a table at rest:

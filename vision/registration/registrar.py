@@ -228,43 +228,51 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if self.printed is None:
             pose = by_cards or self._by_tiles(picture, last)
             if pose is None:
-                cards, tiles = (
-                    f"{len(found)} of {len(self.cards)} cards in view",
-                    "no pattern of tiles in view",
-                )
-                raise NoBoard(
-                    cards
-                    if self.tiles is None
-                    else tiles
-                    if not self.cards
-                    else f"{cards}, and {tiles}"
-                )
+                seen = [f"{len(found)} of {len(self.cards)} cards in view"] if self.cards else []
+                seen += ["no pattern of tiles in view"] if self.tiles is not None else []
+                raise NoBoard(", and ".join(seen) or "0 of 0 cards in view")
             return pose
         if by_cards is not None:
-            # cards say about where the board lies, and which way round: print that looks alike
-            # elsewhere is no argument
-            fits = (
-                follow_print(self.plan, self.lens, self.printed, picture, by_cards, *way)
-                for way in NEAR_CARDS
-            )
-            fit = next((f for f in fits if f is not None and f.share >= LEAST_SEEN_SHARE), None)
-            if fit is None or fit.share < SURE_SHARE:
-                slid = self._slid(picture, by_cards)
-                fit = (
-                    slid
-                    if slid is not None and (fit is None or slid.share > 2 * fit.share)
-                    else fit
-                )
-            return by_cards if fit is None else self._refined(picture, fit.pose, found)
+            return self._print_near(picture, self.printed, by_cards, found)
+        pose = self._by_print(picture, self.printed, last, found)
+        pose = pose or self._unmoved_and_full(picture, last) or self._by_tiles(picture, last)
+        if pose is None:
+            cards = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
+            raise NoBoard(f"{cards}the board's print was not found")
+        return pose
+
+    def _print_near(
+        self, picture: Picture, printed: PrintMap, by_cards: Pose, found: dict[int, np.ndarray]
+    ) -> Pose:
+        """The pose that cards give, put right by the print. Cards say about where the board lies,
+        and which way round: print that looks alike elsewhere is no argument"""
+        fits = (
+            follow_print(self.plan, self.lens, printed, picture, by_cards, *way)
+            for way in NEAR_CARDS
+        )
+        fit = next((f for f in fits if f is not None and f.share >= LEAST_SEEN_SHARE), None)
+        if fit is None or fit.share < SURE_SHARE:
+            slid = self._slid(picture, by_cards)
+            if slid is not None and (fit is None or slid.share > 2 * fit.share):
+                fit = slid
+        return by_cards if fit is None else self._refined(picture, fit.pose, found)
+
+    def _by_print(
+        self,
+        picture: Picture,
+        printed: PrintMap,
+        last: Pose | None,
+        found: dict[int, np.ndarray],
+    ) -> Pose | None:
+        """The pose at which most of the print is seen, in doubt where it looks alike elsewhere;
+        None: the print is seen nowhere"""
         best: ResolvedPose | None = None
         tried: list[Pose] = []
         for start, levels, margins in self._starts(picture, last):
-            fit = follow_print(self.plan, self.lens, self.printed, picture, start, levels, margins)
-            if (
-                fit is None
-                or fit.share < LEAST_SEEN_SHARE
-                or any(corner_shift(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried)
-            ):
+            fit = follow_print(self.plan, self.lens, printed, picture, start, levels, margins)
+            if fit is None or fit.share < LEAST_SEEN_SHARE:
+                continue
+            if any(corner_shift(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried):
                 continue
             if fit.share >= SURE_SHARE and self._unmoved(picture, fit.pose, last):
                 return self._refined(picture, fit.pose, found)
@@ -274,18 +282,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 best = way
             if way.sure and way.fit.share >= SURE_SHARE:
                 break
-        if best is not None:
-            pose = msgspec.structs.replace(
-                self._refined(picture, best.fit.pose, found),
-                maybe_turned=best.turned,
-                as_well=best.as_well,
-            )
-            return pose if best.sure else self._a_square_off(pose)
-        pose = self._unmoved_and_full(picture, last) or self._by_tiles(picture, last)
-        if pose is not None:
-            return pose
-        seen = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
-        raise NoBoard(f"{seen}the board's print was not found")
+        if best is None:
+            return None
+        pose = msgspec.structs.replace(
+            self._refined(picture, best.fit.pose, found),
+            maybe_turned=best.turned,
+            as_well=best.as_well,
+        )
+        return pose if best.sure else self._a_square_off(pose)
 
     def _find_cards(self, picture: Picture, last: Pose | None) -> dict[int, np.ndarray]:
         """Cards where they were, most of them at least, which takes a few milliseconds; else

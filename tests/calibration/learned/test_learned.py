@@ -25,8 +25,7 @@ from vision.learned.groups import base_contents, covered_sites, group_sites
 from vision.photometry.reference_light import fit_lights
 from vision.storage.photo_file import load_photo
 
-# in one process, which cuts the pieces out once for all
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learned")]
+pytestmark = pytest.mark.slow
 
 
 def test_pieces_are_cut_out_where_they_lie(calibrated):

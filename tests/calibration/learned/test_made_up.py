@@ -9,7 +9,7 @@ from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import initial_weights, make_batches
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learned")]
+pytestmark = pytest.mark.slow
 
 
 def test_a_crowd_shows_one_group_close_together(lesson):

@@ -100,7 +100,6 @@ def test_what_setting_up_wrote_lies_below_what_the_owner_says(tmp_path, monkeypa
         load_config(owner)
 
 
-@pytest.mark.xdist_group("filmed")
 def test_a_playing_table_is_ready_feeds_the_watchdog_and_says_goodbye_to_twenty_phones(
     copy, service, tmp_path
 ):

@@ -18,7 +18,6 @@ FILMED = [
     path for path in EVENINGS if path.stem not in UNSURE and path.stem.split("-")[0] not in SLOW
 ]
 CONDITIONS = Conditions(resolution=(1024, 768))
-pytestmark = pytest.mark.xdist_group("evenings")
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from vision.reader import Reader
 from vision.storage.photo_file import load_photo
 
 PHOTOS = COPY / "test"
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("filmed")]
+pytestmark = pytest.mark.slow
 DOTS = 4  # pixels a mm of drawn things
 CUPS = {"cup": (225, 225, 220), "mug": (150, 60, 40)}
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import cv2
-import pytest
 
 import companion_web
 import engine
@@ -14,8 +13,6 @@ from companion.runtime.copies import open_copy
 from companion.runtime.machine import reading_threads
 from companion.table.table import Table
 from vision.storage.photo_file import load_photo
-
-pytestmark = pytest.mark.xdist_group("filmed")
 
 
 def test_pages_are_served_while_photos_are_read(copy):

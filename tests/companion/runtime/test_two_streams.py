@@ -6,7 +6,6 @@ import threading
 
 import cv2
 import numpy as np
-import pytest
 
 import engine
 from companion.runtime.copies import open_copy
@@ -18,7 +17,6 @@ from hardware.supervisor import PATIENCE, Supervisor
 from tests.conftest import PHOTOS as COPY
 
 PHOTOS = COPY / "test"
-pytestmark = pytest.mark.xdist_group("filmed")
 
 
 class TwoStreams:

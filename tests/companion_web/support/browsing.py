@@ -1,7 +1,6 @@
 """A real Chromium for the tests: `visit` opens the page as a phone does, and fails the test for
 whatever the browser complains of."""
 
-import shutil
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,21 +8,6 @@ import pytest
 import companion_web
 from engine import Violation, say
 
-CHROMIUM = next(
-    (c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))),
-    None,
-)
-ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-    "--disable-sync",
-    "--disable-component-update",
-    "--no-first-run",
-    "--disable-default-apps",
-    "--disable-extensions",
-]
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 PIXEL = bytes.fromhex(
     "ffd8ffe000104a46494600010100000100010000ffdb004300"
@@ -35,17 +19,6 @@ PIXEL = bytes.fromhex(
     "95969798999aa2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae1e2e3e4e5e6e7e8"
     "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9"
 )
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: pip install -e .[test]"
-    )
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

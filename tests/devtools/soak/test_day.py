@@ -11,8 +11,6 @@ from companion.runtime.config import Config
 from devtools.soak.day import Day, Served, memory_slope
 from vision.storage.photo_file import load_photo
 
-pytestmark = pytest.mark.xdist_group("filmed")
-
 
 @pytest.mark.slow
 def test_a_minute_has_as_many_looks_as_a_minute_of_run(copy, tmp_path):

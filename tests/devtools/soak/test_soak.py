@@ -9,8 +9,6 @@ from devtools.soak.__main__ import main
 from devtools.soak.table import ABSURD, GARBAGE, LOST, OK, Obedient
 from devtools.soak.world import World
 
-pytestmark = pytest.mark.xdist_group("soak")
-
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):

@@ -80,7 +80,7 @@ class Lit(Camera):
     name = "simulated day"
 
     def __init__(self) -> None:
-        self.rng = np.random.default_rng(3)
+        self.rng, self._last = np.random.default_rng(3), 0
         self.scene = np.zeros((16, 16, 3), np.uint8)
         self._noise: list[np.ndarray] = []
 
@@ -96,8 +96,9 @@ class Lit(Camera):
         pass
 
     def read(self) -> np.ndarray:
-        noise = self._noise[self.rng.integers(len(self._noise))]
-        return cv2.add(self.scene, noise, dtype=cv2.CV_8U)
+        # never the same twice running: seldom looked at, it would pass for a frozen one
+        self._last = (self._last + self.rng.integers(1, len(self._noise))) % len(self._noise)
+        return cv2.add(self.scene, self._noise[self._last], dtype=cv2.CV_8U)
 
 
 class Served:

@@ -98,7 +98,7 @@ class Lit(Camera):
 
     def read(self) -> np.ndarray:
         # never the same twice running: seldom looked at, it would pass for a frozen one
-        self._last = (self._last + self.rng.integers(1, len(self._noise))) % len(self._noise)
+        self._last = (self._last + int(self.rng.integers(1, len(self._noise)))) % len(self._noise)
         return cv2.add(self.scene, self._noise[self._last], dtype=cv2.CV_8U)
 
 

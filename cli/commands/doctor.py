@@ -138,7 +138,16 @@ def check_model(config: Config | None) -> Iterator[Check]:
     try:
         specimen = open_copy(config.path(config.copy))
     except input_faults() as e:
-        yield Check("copy", BAD, str(e), "nilometer calibrate " + config.copy)
+        there = (config.path(config.copy) / "copy.toml").is_file()
+        yield Check(
+            "copy",
+            BAD,
+            str(e),
+            f"nilometer calibrate {config.copy}"
+            if there
+            else "name a copy's folder in the configuration, or leave it out and set the table up "
+            "on its page",
+        )
         return
     yield Check("copy", GOOD, f"{specimen.name}, {specimen.game}")
     folder = config.path(config.copy)
@@ -189,7 +198,7 @@ def check_camera(config: Config | None) -> Iterator[Check]:
             image = cam.read()
             took = time.monotonic() - start
     except (CameraLost, BadCamera) as e:
-        yield Check("camera", BAD, str(e), "check the plug and cable; another program may hold it")
+        yield Check("camera", BAD, str(e), camera_advice(e, config))
         return
     h, w = image.shape[:2]
     yield Check("camera", GOOD, f"{w} x {h}, a picture in {1000 * took:.0f} ms")
@@ -249,6 +258,22 @@ def check_camera(config: Config | None) -> Iterator[Check]:
         yield Check("board", BAD, str(e), "the whole board and its cards must be in the picture")
 
 
+def camera_advice(error: Exception, config: Config) -> str:
+    """What to do about a camera that gives no picture, as far as its error does not say so."""
+    from hardware.camera import BadCamera, CameraHangs
+
+    said = str(error)
+    if isinstance(error, BadCamera) or config.camera.get("kind") in ("folder", "video"):
+        return "correct [camera] in the configuration"
+    if isinstance(error, CameraHangs):
+        return "try another cable or power supply; switching the machine off and on frees it"
+    if "picamera2" in said:
+        return ""
+    if "busy" in said or "another program" in said:
+        return "end what holds it; for an installed table: sudo systemctl stop nilometer"
+    return "check the plug and cable"
+
+
 def check_pins(config: Config | None) -> Iterator[Check]:
     """Lamp, buzzer and buttons."""
     if config is None or not config.pins:
@@ -256,13 +281,15 @@ def check_pins(config: Config | None) -> Iterator[Check]:
             "pins", GOOD, "none configured: the table runs without lamp, buzzer and buttons"
         )
         return
-    from hardware.panel import Panel, PinFault
+    from hardware.panel import NoPins, Panel, PinFault
 
     try:
         Panel.open(config.pins).close()
         yield Check("pins", GOOD, ", ".join(sorted(config.pins)))
-    except PinFault as e:
+    except NoPins as e:
         yield Check("pins", BAD, str(e), "the table plays without them; or leave [pins] out")
+    except PinFault as e:
+        yield Check("pins", BAD, str(e), "correct [pins]: as it is, the table does not start")
 
 
 CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (

@@ -51,6 +51,7 @@ SLOPE_MB = 1.0  # per hour, after the first (issue 25)
 MINUTE = 60.0
 HAND = 2.0  # seconds for which a hand is over the board in an action
 PHONES = 4
+LOOKS = Config("").looks_per_second
 FIRST = 160  # pages in the first minute: each of the server's threads has worked once
 PAGES = ("/", "/api/snapshot", "/api/plan", "/games")
 PIN = "24681357"
@@ -80,7 +81,7 @@ class Lit(Camera):
     name = "simulated day"
 
     def __init__(self) -> None:
-        self.rng = np.random.default_rng(3)
+        self.rng, self._last = np.random.default_rng(3), 0
         self.scene = np.zeros((16, 16, 3), np.uint8)
         self._noise: list[np.ndarray] = []
 
@@ -96,20 +97,23 @@ class Lit(Camera):
         pass
 
     def read(self) -> np.ndarray:
-        noise = self._noise[self.rng.integers(len(self._noise))]
-        return cv2.add(self.scene, noise, dtype=cv2.CV_8U)
+        # never the same twice running: seldom looked at, it would pass for a frozen one
+        self._last = (self._last + int(self.rng.integers(1, len(self._noise)))) % len(self._noise)
+        return cv2.add(self.scene, self._noise[self._last], dtype=cv2.CV_8U)
 
 
 class Served:
     """The table's side. Its clock advances as pictures are due."""
 
-    def __init__(self, folder: str, journal: str, state: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: str, journal: str, state: dict[str, Any], looks: float = LOOKS
+    ) -> None:
         limit_heaps()
         self.specimen = specimen = open_copy(folder)
         self.now, self.camera = 0.0, Lit()
         self.table = Table(self._state(state), Journal(journal), specimen.rules_plan)
         cv2.setNumThreads(reading_threads())
-        self.gap = 1 / Config("").looks_per_second
+        self.gap = 1 / looks
         self.supervisor = Supervisor(self.camera, lambda: self.now)
         self.eye, lessons = Eye(specimen.reader), Lessons(specimen.folder)
         lessons.over = True  # learning is the work of another process, once per game
@@ -162,10 +166,12 @@ class Served:
         return engine.game(self.specimen.game).load(data, self.specimen.rules_plan)
 
 
-def serve_day(pipe: Connection, folder: str, journal: str, state: dict[str, Any]) -> None:
+def serve_day(
+    pipe: Connection, folder: str, journal: str, state: dict[str, Any], looks: float
+) -> None:
     """Executes (what, argument) until the pipe ends; every reply is the present state of
     affairs."""
-    served = Served(folder, journal, state)
+    served = Served(folder, journal, state, looks)
     pipe.send(served.stands())
     while True:
         try:
@@ -180,12 +186,18 @@ def serve_day(pipe: Connection, folder: str, journal: str, state: dict[str, Any]
 
 class Day:
     """The world's side: people who do something every few simulated seconds, phones that follow,
-    one page per minute. tell: receives a line per hour."""
+    one page per minute. tell: receives a line per hour. every: seconds between two actions. looks:
+    pictures a second at a table at rest."""
 
     def __init__(
-        self, folder: Path, hours: float, tell: Callable[[str], object], every: float = 2 * MINUTE
+        self,
+        folder: Path,
+        hours: float,
+        tell: Callable[[str], object],
+        every: float = 2 * MINUTE,
+        looks: float = LOOKS,
     ) -> None:
-        self.hours, self.tell, self.every = hours, tell, every
+        self.hours, self.tell, self.every, self.looks = hours, tell, every, looks
         self.specimen = specimen = open_copy(folder)
         self.game, self.folder, self.out = engine.game(specimen.game), folder, DayFigures()
         plan, _ = plan_of(specimen.game, None)
@@ -203,7 +215,7 @@ class Day:
             process = multiprocessing.get_context("spawn").Process(
                 target=serve_day,
                 daemon=True,
-                args=(theirs, str(self.folder), journal, self.state.to_json()),
+                args=(theirs, str(self.folder), journal, self.state.to_json(), self.looks),
             )
             process.start()
             theirs.close()
@@ -278,8 +290,23 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("folder", type=Path, help="a calibrated simulated copy (the demo's)")
     parser.add_argument("--hours", type=float, default=24.0, help="simulated ones")
+    parser.add_argument(
+        "--every", type=float, default=2 * MINUTE, help="seconds between two actions"
+    )
+    parser.add_argument(
+        "--looks",
+        type=float,
+        default=LOOKS,
+        help="pictures a second at a table at rest; few are quicker, and the memory is the same",
+    )
     args = parser.parse_args(argv)
-    figures = Day(args.folder, args.hours, lambda line: print(line, flush=True)).run()
+    figures = Day(
+        args.folder,
+        args.hours,
+        lambda line: print(line, flush=True),
+        args.every,
+        args.looks,
+    ).run()
     print(json.dumps(msgspec.to_builtins(figures), indent=1))
     return 0 if figures.slope <= SLOPE_MB or args.hours <= 1 else 1
 

@@ -12,6 +12,8 @@ import pytest
 from cli.commands import doctor as doctor_
 from cli.main import COMMANDS, main
 from companion.runtime.config import Config
+from hardware.camera import BadCamera, CameraHangs, CameraLost
+from hardware.panel import NoPins, Panel, PinFault
 
 GOOD = "game tigris\nseats bull lion\nbull: leader black C2\n? turn bull\n"
 
@@ -216,6 +218,35 @@ def test_doctor_says_of_a_lens_what_applies_to_it(tmp_path, monkeypatch):
     assert "turn" not in advice() and "focus.json" in advice()
     config.camera["focus"] = 1.8
     assert "[camera]" in advice()
+
+
+@pytest.mark.parametrize(
+    "error, kind, words",
+    [
+        (CameraLost("usb: no such camera; is it plugged in?"), "usb", "plug and cable"),
+        (CameraLost("usb: cannot be opened; another program may be using it"), "usb", "stop"),
+        (CameraLost("Pi camera 0: Device or resource busy"), "pi", "stop"),
+        (CameraHangs("Pi camera 0: gives no pictures"), "pi", "off and on"),
+        (CameraLost("the Pi camera needs picamera2: sudo apt-get install"), "pi", ""),
+        (CameraLost("none: no such folder"), "folder", "[camera]"),
+        (BadCamera("camera: kind"), "usb", "[camera]"),
+    ],
+)
+def test_doctor_says_of_a_camera_what_helps_it(error, kind, words):
+    said = doctor_.camera_advice(error, Config("c", camera={"kind": kind}))
+    assert words in said and bool(said) == bool(words)
+
+
+@pytest.mark.parametrize(
+    "error, words", [(PinFault, "does not start"), (NoPins, "plays without them")]
+)
+def test_doctor_says_which_pins_keep_the_table_from_starting(monkeypatch, error, words):
+    def fail(pins):
+        raise error("pins: lamp")
+
+    monkeypatch.setattr(Panel, "open", fail)
+    (found,) = doctor_.check_pins(Config("c", pins={"lamp": 17}))
+    assert found.how == "wrong" and words in found.do
 
 
 def test_doctor_tells_a_weak_power_supply(monkeypatch):

@@ -163,6 +163,16 @@ def test_the_sandbox_lets_through_what_camera_and_pins_need(unit):
     assert {"video", "gpio"} <= set(said["SupplementaryGroups"].split())
 
 
+def test_the_sandbox_lets_through_what_learning_needs(unit):
+    """JAX executes memory that it has written, and learning steps back behind the page; a copy is
+    learnt in there by tests/setup-in-a-root."""
+    lines = unit.read_text().splitlines()
+    assert not any(line.startswith("MemoryDenyWriteExecute=") for line in lines)
+    filters = [line for line in lines if line.startswith("SystemCallFilter=")]
+    assert filters[0] == "SystemCallFilter=@system-service"
+    assert filters[-1] == "SystemCallFilter=setpriority", "what comes last counts"
+
+
 def test_the_unit_restarts_with_a_limit_and_is_watched(unit):
     text = unit.read_text()
     for line in (

@@ -38,6 +38,8 @@ APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
 CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
 FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
+HIDDEN_REACH = 0.35  # of a loose piece's width about its middle that is looked at for
+SHOWN = 0.35  # of what must be seen there of a piece that is to be found
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 
@@ -58,8 +60,8 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 
 
 class Truth(msgspec.Struct, eq=False):
-    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind or
-    -1, x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
+    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind,
+    x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
     elsewhere: (group, class, x, y mm) of what lies as on a site where none is"""
 
     camera: np.ndarray
@@ -257,6 +259,7 @@ class Composer:
         paint = Painter(canvas, self.view, (x0, y0), evening, rng)
         if rng.random() < self.crowded and self.crowding.any():
             self.crowd_pieces(paint, truth)
+            self.forget_hidden(paint, truth)
             return paint.canvas, truth
         fill, full = rng.choice([0.3, 0.7, 0.9, 1.0]), rng.choice([0.15, 0.4, 0.7, 0.9])
         near = np.flatnonzero(
@@ -303,6 +306,7 @@ class Composer:
         if self.form and rng.random() < STREWN:
             self.strew_pieces(paint, truth, evening)
         self.stand_pieces(paint)
+        self.forget_hidden(paint, truth)
         if rng.random() < 0.2:
             self.disturb_picture(paint, truth)
         return paint.canvas, truth
@@ -383,7 +387,10 @@ class Composer:
     def crowd_loose(self, paint: Painter, truth: Truth, kinds: Sequence[str]) -> None:
         """Loose pieces of one form close together all over the crop"""
         rng = self.rng
-        pitch = max(self.plan.pieces[kinds[0]].footprint) * rng.uniform(*APART)
+        piece = self.plan.pieces[kinds[0]]
+        middle = self.view.to_mm(paint.origin + SIDE / 2)
+        aslant = np.abs(self.lean_near(middle, paint.evening)).max() * piece.height
+        pitch = (max(piece.footprint) + aslant) * rng.uniform(*APART)
         full = rng.uniform(0.4, 1.0)
         for at in self.crowd_places(paint, pitch, 0.08):
             if rng.random() < full:
@@ -569,8 +576,19 @@ class Composer:
             x, y = self.view.to_px(at + top_shift(paint.evening.camera, at[None], up)[0])
         else:
             x, y = paint.lay_piece(self.pick_look(kind), at, base, lean, loose=True)
+            if kind in self.form:
+                paint.marks[len(truth.points)] = paint.laid
         if kind in self.form:
             truth.points.append((*self.form[kind], x, y))
+
+    def forget_hidden(self, paint: Painter, truth: Truth) -> None:
+        """Nobody is asked for loose pieces of which others hide nearly everything"""
+        radius = [HIDDEN_REACH * f.width * self.view.scale for f in self.forms]
+        truth.points = [
+            p
+            for n, p in enumerate(truth.points)
+            if (mark := paint.marks.get(n)) is None or paint.shows(mark, p[2:], radius[p[0]])
+        ]
 
     def overhang(self, evening: Evening, x0: int, y0: int) -> float:
         """px from which what stands may lean into a crop"""
@@ -660,6 +678,18 @@ class Painter:
         self.tone = rng.normal(0, 0.05)
         # what is yet to be put up: its foot, mm beneath it, kind
         self.upright: list[tuple[np.ndarray, float, str]] = []
+        # which of the pieces laid shows at each pixel, how many there are, and loose ones' numbers
+        self.owner = np.zeros(canvas.shape[:2], np.uint16)
+        self.laid = 0
+        self.marks: dict[int, int] = {}
+
+    def shows(self, mark: int, at: tuple[float, float], radius: float) -> bool:
+        """Whether enough of a laid piece about its top's middle `at`, whole canvas' px, is seen"""
+        x, y = np.array(at) - self.origin
+        low_x, high_x = (int(np.clip(x + s * radius, 0, self.owner.shape[1])) for s in (-1, 1))
+        low_y, high_y = (int(np.clip(y + s * radius, 0, self.owner.shape[0])) for s in (-1, 1))
+        part = self.owner[low_y : high_y + 1, low_x : high_x + 1]
+        return part.size == 0 or float((part == mark).mean()) > SHOWN
 
     def lay_piece(
         self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False
@@ -667,6 +697,7 @@ class Painter:
         """Lays a look where its foot is at (2,) mm, `base` mm above the board; -> its top's middle
         as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
+        self.laid += 1
         turn = rng.normal(0, 4.0)
         if look.turned is not None and not loose:
             turn += look.turned + (90 * rng.integers(4) if rng.random() < 0.3 else 0)
@@ -699,6 +730,7 @@ class Painter:
         if xb - xa < 2 or yb - ya < 2:
             return float(at[0]), float(at[1])
         part, off = self.canvas[ya:yb, xa:xb], self.origin + (xa, ya)
+        mine = self.owner[ya:yb, xa:xb]
         shape = part.shape[:2]
         foot_px = view.to_px(ground) + outline - off
         if self.evening.dark:
@@ -709,6 +741,7 @@ class Painter:
             body = fill_mask(convex_hull(np.vstack([foot_px, at + outline - off])), shape)[
                 ..., None
             ]
+            mine[body[..., 0] > 0.5] = self.laid
             part += body * (look.side + tone + self.evening.sides + rng.normal(0, 0.2) - part)
         m = place_patch(at - off, turn, look.patch.shape, view.scale / look.scale)
         face = cv2.warpAffine(
@@ -716,6 +749,7 @@ class Painter:
         )
         mask = cv2.warpAffine(look.mask, m, shape[::-1], flags=cv2.INTER_LINEAR)[..., None]
         part += mask * (face + tone - part)
+        mine[mask[..., 0] > 0.5] = self.laid
         return float(at[0]), float(at[1])
 
     def stand_piece(self, look: StandingLook, foot: np.ndarray, shift: np.ndarray) -> None:
@@ -743,6 +777,7 @@ class Painter:
         face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
         tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, 0.02, 3)
         part += mask[..., None] * (face + tone.astype(np.float32) - part)
+        self.owner[ya:yb, xa:xb][mask > 0.5] = 0
 
     def draw_foreign(self) -> np.ndarray:
         """Paints something foreign; -> (h, w) 0..1 where"""

@@ -21,7 +21,6 @@ from calibration.learned.cut_out import (
     Specimen,
     align_quarters,
     cut_specimens,
-    looks_by_kind,
     place_patch,
 )
 from calibration.learned.standing import (
@@ -31,6 +30,7 @@ from calibration.learned.standing import (
     find_standing,
     standing_points,
 )
+from calibration.learned.whole_looks import looks_by_kind
 from calibration.workers import begin_apart
 from vision.geometry.footprints import camera_position
 from vision.geometry.posed_photo import Lying, Shot

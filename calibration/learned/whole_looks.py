@@ -32,7 +32,11 @@ def looks_by_kind(plan: Plan, specimens: Sequence[Specimen]) -> Mapping[str, lis
     whole = {kind: fill_hidden(plan, kind, usual, known) for kind in usual}
     out: dict[str, list[np.ndarray]] = {}
     for kind, mine in by_kind.items():
-        looks = [own_look(s, whole[kind]) for s in mine if s.clear.mean() > HALF]
+        looks = [  # what nothing hides stays as it is: pieces of a kind may lie turned
+            own_look(s, whole[kind]) if s.clear.min() < SEEN else s.look
+            for s in mine
+            if s.clear.mean() > HALF
+        ]
         out[kind] = looks or [whole[kind]]
     return out
 
@@ -54,8 +58,7 @@ def usual_look(specimens: Sequence[Specimen]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def own_look(s: Specimen, whole: np.ndarray) -> np.ndarray:
-    """(h, w, 3) one specimen as it would look with nothing on it and nothing of the ground in its
-    corners. whole: its kind's look"""
+    """(h, w, 3) one specimen as it would look with nothing on it. whole: its kind's look"""
     seen = s.clear > SEEN
     tone = np.median((s.look - whole)[seen], 0)
     stray = cv2.blur(np.abs(s.look - tone - whole).max(-1), (5, 5))

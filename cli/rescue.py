@@ -9,7 +9,6 @@ import os
 import signal
 import threading
 import time
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from companion_web.rescue import create_rescue_app
 from companion_web.server import CannotServe, Server
 from engine.plan import Plan
 from hardware.camera import BadCamera
+from vision.storage.text_file import parse_toml
 
 PORTS = 20  # tried one after the other if the table's own is taken
 TOLD = "NILOMETER_TOLD"  # to the process that tries again
@@ -169,7 +169,7 @@ def web_part(config: str) -> Web:
     said: dict[str, Any] = {}
     for path in dict.fromkeys((written_path(config), Path(config))):
         with contextlib.suppress(OSError, ValueError, TypeError):
-            said |= tomllib.loads(path.read_text(encoding="utf-8")).get("web", {})
+            said |= parse_toml(path.read_text(encoding="utf-8")).get("web", {})
     with contextlib.suppress(msgspec.ValidationError):
         return msgspec.convert(said, Web)
     return Web()

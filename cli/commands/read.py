@@ -17,8 +17,6 @@ from vision.plan import Plan
 from vision.storage.photo_file import BadPhoto, load_photo
 
 LEFT = 0.05  # share of the probability that is reported if none of those named has it
-
-
 OUTSIDE = 0.02  # of the picture's size, by which a place may stick out of it
 
 

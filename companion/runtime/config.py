@@ -6,7 +6,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from companion.runtime.lens import take_over_focus
 from hardware import found
 from hardware.camera import Camera
 from hardware.camera_kinds import open_camera
+from vision.storage.text_file import parse_toml
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
@@ -162,18 +162,18 @@ def _setting_hint(fault: Exception) -> str:
 
 def _toml_data(path: Path) -> dict[str, Any]:
     try:
-        return parse_toml(path.read_text(encoding="utf-8"), path)
+        return settings_of(path.read_text(encoding="utf-8"), path)
     except OSError as e:
         raise Fault(f"{path}: {e.strerror}") from None
     except UnicodeDecodeError as e:
         raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
-def parse_toml(text: str, path: Path) -> dict[str, Any]:
-    """The data of a TOML text. Raises Fault, naming `path`."""
+def settings_of(text: str, path: Path) -> dict[str, Any]:
+    """The settings in a TOML text. Raises Fault, naming `path`."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as e:
+        return parse_toml(text)
+    except ValueError as e:
         raise Fault(f"{path}: {e}{_setting_hint(e)}") from None
 
 
@@ -189,10 +189,10 @@ def is_begun(path: str | Path) -> bool:
     its fault is reported."""
     for file in {Path(path), written_path(path)}:
         try:
-            if "copy" in tomllib.loads(file.read_text(encoding="utf-8")):
+            if "copy" in parse_toml(file.read_text(encoding="utf-8")):
                 return True
         except FileNotFoundError:
             continue
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        except (OSError, ValueError):
             return True
     return False

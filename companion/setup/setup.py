@@ -25,7 +25,7 @@ from calibration.fit import Report
 from calibration.framing import Bare, Framing, judge_framing
 from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
-from companion.runtime.config import parse_toml
+from companion.runtime.config import settings_of
 from companion.runtime.copies import read_name
 from companion.runtime.lens import Fixed, Lens, keep_focus
 from companion.setup.mirrored import shows_mirrored_cards
@@ -577,7 +577,7 @@ class Setup:
     def _completed(self, journal: str) -> str:
         """The answers, merged into an existing configuration; what its owner wrote stays."""
         own = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
-        said = parse_toml(own, self.path)
+        said = settings_of(own, self.path)
         answers = {"copy": self.copy, "seats": self.seats, "journal": journal}
         lines = [
             f"{key} = {json.dumps(value)}" for key, value in answers.items() if key not in said

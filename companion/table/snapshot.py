@@ -132,20 +132,21 @@ def _forget_taken_back(table: Published) -> None:
             del table.move_data[event]
 
 
-def packed_doing(state: State) -> list[Any]:
-    """What hands did in the action that led to a state, one packed sentence each."""
-    return [pack_text(step.text) for step in state.steps if step.by_hand]
+def packed_doing(state: State, guessed: bool = False) -> list[Any]:
+    """What hands did in the action that led to a state, one packed sentence each; guessed: others
+    would have led to the same board."""
+    words = [step.text for step in state.steps if step.by_hand]
+    if guessed and words:
+        words[0] = say("probably: {what}", what=words[0])
+    return [pack_text(text) for text in words]
 
 
 def _line_data(line: Line) -> dict[str, Any]:
-    words = [step.text for step in line.state.steps if step.by_hand]
-    if line.by == GUESS and words:
-        words[0] = say("probably: {what}", what=words[0])
     return {
         "event": line.event,
         "seat": str(line.action).split(":")[0],
         "text": line.action,
-        "words": [pack_text(text) for text in words],
+        "words": packed_doing(line.state, line.by == GUESS),
         "scores": line.state.scores(),
         "standing": line.state.standing(),
     }

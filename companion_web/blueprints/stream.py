@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from flask import Blueprint, Response, current_app, request
 
 from companion_web.access import Access, Viewer
+from companion_web.connections import STREAM
 from companion_web.context import current_viewer, request_token, web_of
 from companion_web.errors import Problem
 from companion_web.feed import Feed
@@ -17,7 +18,7 @@ RETRY_AFTER = 10.0  # seconds until a phone that found no room asks again
 LOOK_EVERY = 1.0  # seconds between looks whether the phone is still there
 
 
-@bp.get("/api/stream")
+@bp.get(STREAM)
 def change_stream() -> Response:
     shared = web_of(current_app)
     address = request.remote_addr or ""

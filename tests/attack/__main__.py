@@ -29,35 +29,13 @@ def on_a_table(
 ) -> Callable[[Path], Iterator[Finding]]:
     def run(folder: Path) -> Iterator[Finding]:
         with running(folder, more) as table:
-            pid, before = table.pid, begun(table)
+            pid, before = table.pid, crowds.held_at_rest(table)
             yield from attack(table)
             # of those that end with the table that they began with
             if table.process is not None and table.pid == pid:
-                yield back_to(table, before)
+                yield crowds.held_again(table, before)
 
     return run
-
-
-def begun(table: RunningTable) -> tuple[int, int]:
-    """Files and threads that it holds once all of its threads have started"""
-    before, now = (0, 0), table.held()
-    while now != before:
-        time.sleep(0.5)
-        before, now = now, table.held()
-    return now
-
-
-def back_to(table: RunningTable, before: tuple[int, int]) -> Finding:
-    """Files and threads that the table holds, when all have gone"""
-    end = time.monotonic() + 20
-    while (after := table.held()) != before and time.monotonic() < end:
-        if after[0] <= before[0] and after[1] <= before[1]:
-            break
-        time.sleep(0.5)
-    return (
-        f"files and threads {before} before, {after} after",
-        after[0] <= before[0] and after[1] <= before[1],
-    )
 
 
 ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
@@ -67,10 +45,10 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "half-sent-tls": on_a_table(lambda t: crowds.half_sent(t, "handshakes", 40), 'tls = "auto"\n'),
     "unread-by-one": on_a_table(lambda t: crowds.unread(t, 1)),
     "unread-by-forty": on_a_table(lambda t: crowds.unread(t, 40)),
-    "flooded": on_a_table(crowds.flooded),
+    "flooded": on_a_table(crowds.flood_requests),
     "unread-streams": on_a_table(crowds.streams),
     "for-other-seats": on_a_table(people.for_other_seats),
-    "hasty": on_a_table(people.hasty),
+    "hasty": on_a_table(people.act_at_once),
     "wrong-pins": on_a_table(people.wrong_pins),
     "wrong-links": on_a_table(people.wrong_links),
     "rubbish": on_a_table(people.rubbish),

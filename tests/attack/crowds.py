@@ -91,7 +91,7 @@ def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
     )
 
 
-def flooded(table: RunningTable, kinds: Collection[str] = tuple(KINDS)) -> Iterator[Finding]:
+def flood_requests(table: RunningTable, kinds: Collection[str] = tuple(KINDS)) -> Iterator[Finding]:
     """Ordinary requests as fast as they are answered, from forty addresses; another address's
     pages meanwhile, and how soon a seat acts."""
     host = table.host()
@@ -125,13 +125,7 @@ def flooded(table: RunningTable, kinds: Collection[str] = tuple(KINDS)) -> Itera
             f"the host's wishes {worst[1]:.0f} ms; {failed} failed; {most:.0f} MB at most",
             not failed and max(worst) <= 1000 * PAGE_S and most <= MEGABYTES,
         )
-    end = time.monotonic() + 20
-    while time.monotonic() < end and table.held() > held:
-        time.sleep(0.5)
-    yield (
-        f"floods: files and threads {held} before, {table.held()} after",
-        table.held()[0] <= held[0] and table.held()[1] <= held[1],
-    )
+    yield held_again(table, held, "floods: ")
 
 
 def while_attacked(
@@ -179,9 +173,30 @@ def while_attacked(
         f"{name}: {before:.0f} MB before, {most:.0f} at most, {after:.0f} after",
         most <= MEGABYTES and after <= before + KEPT_MB,
     )
-    yield (
-        f"{name}: files and threads {held} before, {table.held()} after",
-        table.held()[0] <= held[0] and table.held()[1] <= held[1],
+    yield held_again(table, held, f"{name}: ", patience_s=0)
+
+
+def held_at_rest(table: RunningTable) -> tuple[int, int]:
+    """Files and threads that it holds once all of its threads have started"""
+    before, now = (0, 0), table.held()
+    while now != before:
+        time.sleep(0.5)
+        before, now = now, table.held()
+    return now
+
+
+def held_again(
+    table: RunningTable, before: tuple[int, int], name: str = "", patience_s: float = 20.0
+) -> Finding:
+    """Files and threads that the table holds, when all have gone"""
+    end = time.monotonic() + patience_s
+    after = table.held()
+    while (after[0] > before[0] or after[1] > before[1]) and time.monotonic() < end:
+        time.sleep(0.5)
+        after = table.held()
+    return (
+        f"{name}files and threads {before} before, {after} after",
+        after[0] <= before[0] and after[1] <= before[1],
     )
 
 

@@ -43,7 +43,8 @@ KINDS: dict[str, tuple[bytes, bool]] = {
 }
 
 
-def flood(port: int, kind: str, addresses: int, connections: int) -> None:
+def flood_port(port: int, kind: str, addresses: int, connections: int) -> None:
+    """Sends one kind of request without end."""
     request, anew = KINDS[kind]
     lines = selectors.DefaultSelector()
 
@@ -80,4 +81,4 @@ def flood(port: int, kind: str, addresses: int, connections: int) -> None:
 
 
 if __name__ == "__main__":
-    flood(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    flood_port(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -52,7 +52,7 @@ def for_other_seats(table: RunningTable) -> Iterator[Finding]:
     )
 
 
-def hasty(table: RunningTable, rounds: int = 25) -> Iterator[Finding]:
+def act_at_once(table: RunningTable, rounds: int = 25) -> Iterator[Finding]:
     """A seated phone says the same eight times at one moment, and takes back what it has done at
     the moment another seat acts: one of them comes when things have changed."""
     host = table.host()

@@ -85,7 +85,9 @@ def test_from_set_up_to_the_last_goodbye(place):
             page.get_by_label("PIN").fill(pin)
             page.keyboard.press("Enter")
             page.get_by_role("button", name="Continue").click()  # the camera comes first
-            page.get_by_role("button", name="Tigris & Euphrates", exact=True).click()
+            tigris = {"name": "Tigris & Euphrates", "exact": True}
+            page.get_by_role("button", **tigris).click()
+            page.get_by_role("button", **tigris, pressed=True).wait_for()  # drawn anew by then
             page.get_by_role("button", name="Continue").click()
             page.get_by_role("button", name="Use dev tigris").click()
             page.get_by_role("button", name="Start the game").click()

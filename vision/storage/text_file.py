@@ -20,7 +20,12 @@ def read_text(path: str | Path) -> str:
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """A TOML file. Raises OSError; ValueError that says what is wrong where."""
+    return parse_toml(read_text(path))
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The data of a TOML text. Raises ValueError that says what is wrong where."""
     try:
-        return tomllib.loads(read_text(path))
+        return tomllib.loads(text)
     except RecursionError:
         raise ValueError("brackets within brackets without end") from None

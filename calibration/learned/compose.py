@@ -30,6 +30,8 @@ from vision.learned.network import SITE_REACH, square_axes
 from vision.learned.reader import close_up, frame_standing
 from vision.plan import Piece, Plan
 
+import os
+MUCH=float(os.environ.get('MUCH','1')); GLOSS=float(os.environ.get('GLOSS','.25')); NOISE=float(os.environ.get('NOISE','.05'))
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
@@ -838,7 +840,7 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
         np.linspace(-1, 1, w, dtype=np.float32)[None],
         np.linspace(-1, 1, h, dtype=np.float32)[:, None],
     )
-    much = rng.choice([0.3, 1.0, 1.6], p=[0.4, 0.4, 0.2])
+    much = MUCH*rng.choice([0.3, 1.0, 1.6], p=[0.4, 0.4, 0.2])
     k = rng.normal(0, much, (6, 3)) * np.array([0.06, 0.025, 0.025, 0.015, 0.015, 0.015])[:, None]
     k += rng.normal(0, much, (6, 1)) * np.array([0.22, 0.1, 0.1, 0.07, 0.07, 0.07])[:, None]
     field = np.stack(
@@ -849,7 +851,7 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
         -1,
     )
     x = (x - 4.6) * np.float32(1 + much * rng.uniform(-0.12, 0.12)) + 4.6 + field
-    if rng.random() < 0.25:  # gloss: a lamp mirrored adds the same light to dark and bright
+    if rng.random() < GLOSS:  # gloss: a lamp mirrored adds the same light to dark and bright
         cx, cy, sx, sy = *rng.uniform(-1, 1, 2), *rng.uniform(0.08, 0.6, 2)
         gleam = (
             np.exp(-(((u - cx) / sx) ** 2) - ((v - cy) / sy) ** 2) * np.exp(rng.uniform(2.0, 4.3))
@@ -861,7 +863,7 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
     elif s < 0.1:
         x = x + 0.5 * (x - cv2.GaussianBlur(x, (0, 0), 1.0))  # a phone that sharpens
     noise = rng.standard_normal(x.shape, np.float32) * np.float32(
-        np.exp(rng.uniform(np.log(0.003), np.log(0.05)))
+        np.exp(rng.uniform(np.log(0.003), np.log(NOISE)))
     )
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6

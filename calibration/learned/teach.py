@@ -197,7 +197,7 @@ def make_looks(
     out: dict[str, list[Look]] = {}
     for straight in (True, False):
         for kind, patches in looks_by_kind(
-            plan, [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
+            [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
         ).items():
             piece = plan.pieces[kind]
             lies = (

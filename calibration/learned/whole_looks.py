@@ -9,35 +9,29 @@ import cv2
 import numpy as np
 
 from calibration.learned.cut_out import Specimen
-from vision.plan import Plan
 
 SEEN = 0.5  # of a pixel that must be clear for it to be believed
 HALF = 0.5  # of a look that must be seen for it to be one of its own beside the others'
 STRAY = (0.12, 0.3)  # log units off what its kind shows: its own print up to, something else from
 ANOTHER = 0.3  # of a specimen that is off its kind's look so far: it has a print of its own
-RING = 3  # pixels around a hidden part by which another kind's print is recognised
-SAME = 0.12  # log units by which that may differ there
 
 
-def looks_by_kind(plan: Plan, specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray]]:
+def looks_by_kind(specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray]]:
     """kind -> its looks (h, w, 3), hidden parts replaced by what other specimens of the kind show
-    there, or other kinds with the same print about it"""
+    there"""
     by_kind: dict[str, list[Specimen]] = {}
     for s in specimens:
         by_kind.setdefault(s.kind, []).append(s)
-    usual, known = {}, {}
-    for kind, mine in by_kind.items():
-        mine[:] = [s for s in mine if s.look.shape == mine[0].look.shape]
-        usual[kind], known[kind] = usual_look(mine)
-    whole = {kind: fill_hidden(plan, kind, usual, known) for kind in usual}
     out: dict[str, list[np.ndarray]] = {}
     for kind, mine in by_kind.items():
+        mine = [s for s in mine if s.look.shape == mine[0].look.shape]
+        whole = fill_hidden(*usual_look(mine))
         looks = [  # what nothing hides stays as it is: pieces of a kind may lie turned
-            own_look(s, whole[kind]) if s.clear.min() < SEEN else s.look
+            own_look(s, whole) if s.clear.min() < SEEN else s.look
             for s in mine
             if s.clear.mean() > HALF
         ]
-        out[kind] = looks or [whole[kind]]
+        out[kind] = looks or [whole]
     return out
 
 
@@ -69,39 +63,12 @@ def own_look(s: Specimen, whole: np.ndarray) -> np.ndarray:
     return (whole + tone + keep[..., None] * (s.look - tone - whole)).astype(np.float32)
 
 
-def fill_hidden(
-    plan: Plan, kind: str, usual: Mapping[str, np.ndarray], known: Mapping[str, np.ndarray]
-) -> np.ndarray:
-    """(h, w, 3) a kind's look, parts that none of its specimens shows taken from the kind of its
-    form that is most like it about them; from their border where none is"""
-    look, seen = usual[kind].copy(), known[kind]
-    count, parts = cv2.connectedComponents((~seen).astype(np.uint8))
-    kin = [
-        k
-        for k in usual
-        if k != kind
-        and plan.pieces[k].footprint == plan.pieces[kind].footprint
-        and usual[k].shape == look.shape
-    ]
-    left = np.zeros(look.shape[:2], np.uint8)
-    for n in range(1, count):
-        part = (parts == n).astype(np.uint8)
-        ring = (cv2.dilate(part, np.ones((2 * RING + 1,) * 2, np.uint8)) > 0) & seen
-        found = []
-        for k in kin:
-            both = ring & known[k]
-            if both.sum() >= 0.5 * max(ring.sum(), 1) and known[k][part > 0].all():
-                tone = np.median((usual[k] - usual[kind])[both], 0)
-                off = np.abs(usual[k] - tone - usual[kind])[both].mean()
-                found.append((float(off), k, tone))
-        off, k, tone = min(found, key=lambda f: f[0], default=(np.inf, "", 0.0))
-        if off < SAME:
-            look[part > 0] = (usual[k] - tone)[part > 0]
-        else:
-            left |= part
-    if left.any() and not left.all():
-        low, high = look.min(), look.max()
-        grey = np.uint8(np.clip((look - low) / max(high - low, 1e-6) * 255, 0, 255))
-        filled = cv2.inpaint(grey, left, 3, cv2.INPAINT_TELEA).astype(np.float32)
-        look[left > 0] = (filled / 255 * (high - low) + low)[left > 0]
-    return look
+def fill_hidden(usual: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(h, w, 3) a kind's look, parts that none of its specimens shows filled in from their border"""
+    left = np.uint8(~seen)
+    if not left.any() or left.all():
+        return usual
+    low, high = usual.min(), usual.max()
+    grey = np.uint8(np.clip((usual - low) / max(high - low, 1e-6) * 255, 0, 255))
+    filled = cv2.inpaint(grey, left, 3, cv2.INPAINT_TELEA).astype(np.float32)
+    return np.where(left[..., None] > 0, filled / 255 * (high - low) + low, usual)

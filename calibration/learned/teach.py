@@ -57,7 +57,9 @@ AHEAD = 8  # batches that are made before they are needed
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
-FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
+# of all steps in which a copy's classes are fitted before the trunk learns too, and what sites are
+# told by once it has learnt
+FIRST, LAST = 0.2, 0.35
 
 
 class Unlearnt(RuntimeError):
@@ -393,10 +395,10 @@ def teach_network(
     begin from; beside: whether another process makes the batches; keep: where what is learnt is kept
     on the way, and gone on from. The same on every machine of one kind"""
     # here: JAX takes a second and 200 MB
-    from calibration.learned.class_fit import fit_classes
+    from calibration.learned.class_fit import fit_classes, refit_sites
     from calibration.learned.learning import Learner
 
-    first = int(FIRST * steps)
+    first, last = int(FIRST * steps), int(LAST * steps)
     learner = Learner(initial_weights(lesson.shapes, seed, trunk))
     checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
     before, done = checkpoint.load_progress() if checkpoint is not None else None, 0
@@ -411,11 +413,11 @@ def teach_network(
         learner = Learner(
             fit_classes(initial_weights(lesson.shapes, seed, trunk), islice(batches, first))
         )
-    for n, batch in enumerate(batches, done + 1):
-        learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), RATE))
-        if checkpoint is not None and n % EVERY == 0:
+    for n, batch in enumerate(islice(batches, steps - last - done), done + 1):
+        learner.learn(batch, learning_rate((n - 1 - first) / (steps - last - first), RATE))
+        if checkpoint is not None and (n % EVERY == 0 or n == steps - last):
             checkpoint.save_progress(n, learner.freeze())
-    return learner.current()
+    return refit_sites(learner.current(), batches)
 
 
 def told_progress(

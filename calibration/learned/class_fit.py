@@ -1,6 +1,6 @@
 """Begins a copy's own classes and prints from what an untaught trunk makes of made-up samples:
 features are worked out once and learnt from many times, in a fraction of the time that learning
-through the trunk takes. `fit_classes` is what learning begins with, `refit_sites` ends it."""
+through the trunk takes. `fit_classes` is what learning begins with."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from calibration.learned.network import (
     run_trunk,
     sample_features,
 )
-from vision.learned.network import SITE_PIXELS, TEMPLATES, Weights
+from vision.learned.network import SITE_PIXELS, Weights
 
 # Adam's steps for each batch, all of them at least, and how large they are at first
 ROUNDS_EACH, LEAST, RATE = 2, 100, 3e-3
 ROWS = 256  # places in each
 HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
-# of the last fit, from what was learnt
-REFIT_ROUNDS, REFIT_RATE, REFIT_ROWS = 1500, 2e-3, 128
 HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
 DECAY = 1e-3  # of weights in each step, times its size
 SEED = 0
@@ -120,57 +118,6 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
     w = h[own[0]].copy()
     w[: len(middle)] /= spread[:, None]
     return h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
-
-
-def refit_sites(weights: Weights, batches: Iterable[Batch]) -> Weights:
-    """The same weights, what sites are described by and told from fitted once more to what the
-    taught trunk makes of these batches; prints stay as they are"""
-    w = {k: jnp.asarray(v) for k, v in weights.items()}
-    some = [rows for batch in batches for rows in sampled_rows(w, batch)]
-    if not some:
-        return weights
-    rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
-    own = [f"{part}{end}" for part in ("trunk/site_embed", "classes/site") for end in ("", ".bias")]
-    start = {k: w[k] for k in ("trunk/site_squeeze", *own)}
-
-    def loss(h: Arrays, some: Arrays) -> jax.Array:
-        embedded = embed_places(h, "site", some["sampled"].astype(jnp.float32))
-        logits = classify(h, "site", embedded, some["prints"])
-        return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
-
-    return dict(weights) | descend(loss, start, rows, REFIT_ROUNDS, REFIT_RATE, REFIT_ROWS)
-
-
-def sampled_rows(w: Arrays, batch: Batch) -> list[Rows]:
-    """Features of the places of sites in a batch, how well the prints fit them, label and classes
-    allowed, of those learnt from"""
-    out = []
-    for part, x in (("close", "close_x"), ("site", "x")):
-        if x not in batch:
-            continue
-        shown = batch[f"{part}_counts"] > 0
-        places = [batch[f"{part}_{k}"] for k in ("index", "weight")]
-        rows = {k: batch[f"{part}_{k}"][shown] for k in ("label", "allowed")}
-        sampled = sample_quarter(w, batch[x], *places)
-        prints = np.zeros((len(shown), TEMPLATES), np.float32)
-        if part == "site":
-            prints = match_prints(w, batch["site_pixels"], batch.get("site_upright"))
-        out.append(
-            rows
-            | {
-                "sampled": np.asarray(sampled, np.float16)[shown],
-                "prints": np.asarray(prints)[shown],
-            }
-        )
-    return out
-
-
-sample_quarter = jax.jit(
-    lambda w, x, index, weight: sample_features(
-        run_trunk(w, x.astype(jnp.float32))[1], index, weight
-    )
-)
-match_prints = jax.jit(match_site_prints)
 
 
 def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:

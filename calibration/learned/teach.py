@@ -57,9 +57,8 @@ AHEAD = 8  # batches that are made before they are needed
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
-# of all steps in which a copy's classes are fitted before the trunk learns too, and what sites are
-# told by once it has learnt
-FIRST, LAST = 0.2, 0.35
+# of all steps: a copy's classes are fitted before the trunk learns too; a second look at the end
+FIRST, LAST = 0.16, 0.24
 
 
 class Unlearnt(RuntimeError):
@@ -395,8 +394,9 @@ def teach_network(
     begin from; beside: whether another process makes the batches; keep: where what is learnt is kept
     on the way, and gone on from. The same on every machine of one kind"""
     # here: JAX takes a second and 200 MB
-    from calibration.learned.class_fit import fit_classes, refit_sites
+    from calibration.learned.class_fit import fit_classes
     from calibration.learned.learning import Learner
+    from calibration.learned.second_look import fit_second_look
 
     first, last = int(FIRST * steps), int(LAST * steps)
     learner = Learner(initial_weights(lesson.shapes, seed, trunk))
@@ -417,7 +417,8 @@ def teach_network(
         learner.learn(batch, learning_rate((n - 1 - first) / (steps - last - first), RATE))
         if checkpoint is not None and (n % EVERY == 0 or n == steps - last):
             checkpoint.save_progress(n, learner.freeze())
-    return refit_sites(learner.current(), batches)
+    weights = learner.current()
+    return fit_second_look(weights, learned_reader(lesson, weights), batches) if last else weights
 
 
 def told_progress(

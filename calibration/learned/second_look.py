@@ -1,6 +1,5 @@
-"""Ends what a copy's network learns: once its trunk is taught, what sites are told by is fitted again,
-and a second look at loose pieces to the places that heat maps show, as the reader will see them.
-`fit_second_look` is what teaching calls."""
+"""Ends what a copy's network learns: a second look at loose pieces is fitted to the places that the
+taught network's heat maps show, as the reader will see them. `fit_second_look` is what teaching calls."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from calibration.learned.class_fit import Arrays, Batch, Rows, descend
-from calibration.learned.network import class_loss, classify, embed_places
+from calibration.learned.network import class_loss
 from vision.learned.canvas import picture_of
 from vision.learned.network import (
     FINE,
@@ -20,14 +19,12 @@ from vision.learned.network import (
     SECOND_GRID,
     SECOND_POOL,
     SECOND_SIZE,
-    TEMPLATES,
     Weights,
-    slide_templates,
 )
-from vision.learned.reader import LearnedReader, find_peaks, gather_places, log_softmax
+from vision.learned.reader import LearnedReader, find_peaks, log_softmax
 
-ROUNDS, RATE = 1200, 2e-3  # Adam's steps of each fit, and how large they are at first
-SITE_ROWS, PIECE_ROWS = 128, 192  # places in each
+ROUNDS, RATE = 1200, 2e-3  # Adam's steps, and how large they are at first
+ROWS = 192  # places in each
 FEWEST = 300  # places below which nothing can be fitted to them
 HIT, NEAR = 0.35, 0.55  # of a piece's width about its middle: it is meant, it may be
 ASKED = 40  # places with a piece, and as many without, of a form in each sample
@@ -35,53 +32,17 @@ KEPT_ASIDE = 0.12  # of the places, by which a second look is judged
 
 
 def fit_second_look(weights: Weights, reader: LearnedReader, batches: Iterable[Batch]) -> Weights:
-    """The same weights, sites told and loose pieces looked at again as fits these batches better.
+    """The same weights, and those of a second look if they tell these batches' loose pieces better.
     reader: one with these weights"""
-    sites: list[Rows] = []
-    pieces: list[Rows] = []
-    for n, batch in enumerate(batches):
-        sites += site_rows(reader, batch)
-        pieces += piece_rows(reader, batch, np.random.default_rng(n))
-    out = dict(weights)
-    for rows, fit in ((sites, refit_sites), (pieces, fit_pieces)):
-        whole = {k: np.concatenate([r[k] for r in rows]) for k in rows[0]} if rows else {}
-        if rows and len(whole["label"]) >= FEWEST:
-            out |= fit(weights, whole)
-    return out
-
-
-def site_rows(reader: LearnedReader, batch: Batch) -> list[Rows]:
-    """Of the sites of a batch that are learnt from: features about them, how well the prints fit
-    them, label and classes allowed"""
-    out = []
-    for part, x in (("close", "close_x"), ("site", "x")):
-        if x not in batch:
-            continue
-        shown = batch[f"{part}_counts"] > 0
-        maps = np.stack([reader.trunk(v.astype(np.float32))[1] for v in batch[x]])
-        places = [batch[f"{part}_{k}"][shown] for k in ("index", "weight")]
-        prints = np.zeros((shown.sum(), TEMPLATES), np.float32)
-        if part == "site":
-            upright = batch.get("site_upright", np.ones(len(shown)))[shown].astype(bool)
-            for turned in (False, True):
-                mine = upright != turned
-                if mine.any():
-                    fits = slide_templates(
-                        batch["site_pixels"][shown][mine].astype(np.float32),
-                        reader.weights["classes/site_prints"],
-                        turned,
-                    )
-                    prints[mine] = np.maximum(fits + reader.weights["classes/site_prints.bias"], 0)
-        out.append(
-            {k: batch[f"{part}_{k}"][shown] for k in ("label", "allowed")}
-            | {
-                "sampled": gather_places(maps.reshape(1, -1, maps.shape[-1]), *places).astype(
-                    np.float16
-                ),
-                "prints": prints,
-            }
-        )
-    return out
+    rows = [
+        rows
+        for n, batch in enumerate(batches)
+        for rows in piece_rows(reader, batch, np.random.default_rng(n))
+    ]
+    whole = {k: np.concatenate([r[k] for r in rows]) for k in rows[0]} if rows else {}
+    if not rows or len(whole["label"]) < FEWEST:
+        return weights
+    return dict(weights) | fit_pieces(weights, whole)
 
 
 def piece_rows(reader: LearnedReader, batch: Batch, rng: np.random.Generator) -> list[Rows]:
@@ -144,19 +105,6 @@ def label_peaks(at: np.ndarray, points: np.ndarray, width: float, none: int) -> 
     return label
 
 
-def refit_sites(weights: Weights, rows: Rows) -> Weights:
-    """What sites are described by and told from, fitted to such rows; prints stay as they are"""
-    own = [f"{part}{end}" for part in ("trunk/site_embed", "classes/site") for end in ("", ".bias")]
-    start = {k: jnp.asarray(weights[k]) for k in ("trunk/site_squeeze", *own)}
-
-    def loss(h: Arrays, some: Arrays) -> jax.Array:
-        embedded = embed_places(h, "site", some["sampled"].astype(jnp.float32))
-        logits = classify(h, "site", embedded, some["prints"])
-        return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
-
-    return descend(loss, start, rows, ROUNDS, RATE, SITE_ROWS)
-
-
 def fit_pieces(weights: Weights, rows: Rows) -> Weights:
     """The weights of a second look, if places kept aside are told better with it; none otherwise"""
     rng = np.random.default_rng(0)
@@ -173,13 +121,15 @@ def fit_pieces(weights: Weights, rows: Rows) -> Weights:
         "classes/second.bias": jnp.zeros(kinds),
     }
     aside = int(KEPT_ASIDE * len(rows["label"]))
-    asked, shown = ({k: v[part] for k, v in rows.items()} for part in (slice(aside), slice(aside, None)))
+    asked, shown = (
+        {k: v[part] for k, v in rows.items()} for part in (slice(aside), slice(aside, None))
+    )
 
     def loss(h: Arrays, some: Arrays) -> jax.Array:
         logits = second_logits(h, some["sampled"], some["heat"], some["form"])
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
-    h = descend(loss, start, shown, ROUNDS, RATE, PIECE_ROWS)
+    h = descend(loss, start, shown, ROUNDS, RATE, ROWS)
     second = np.asarray(second_logits(h, asked["sampled"], asked["heat"], asked["form"]))
     second = log_softmax(np.where(asked["allowed"], second, -1e9))
     both = log_softmax(np.where(asked["allowed"], (asked["first"] + second) / 2, -1e9))

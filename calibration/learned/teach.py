@@ -57,8 +57,10 @@ AHEAD = 8  # batches that are made before they are needed
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
-# of all steps: a copy's classes are fitted before the trunk learns too; a second look at the end
-FIRST, LAST = 0.16, 0.24
+FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
+SECOND = (
+    0.3  # as many batches more, of the steps, are what a second look at loose pieces is fitted to
+)
 
 
 class Unlearnt(RuntimeError):
@@ -398,7 +400,8 @@ def teach_network(
     from calibration.learned.learning import Learner
     from calibration.learned.second_look import fit_second_look
 
-    first, last = int(FIRST * steps), int(LAST * steps)
+    first = int(FIRST * steps)
+    whole = steps + (int(SECOND * steps) if lesson.shapes.forms else 0)
     learner = Learner(initial_weights(lesson.shapes, seed, trunk))
     checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
     before, done = checkpoint.load_progress() if checkpoint is not None else None, 0
@@ -406,19 +409,21 @@ def teach_network(
         done = before[0]
         learner.restore(before[1])
     # other batches than the first so many
-    made = (batches_beside if beside else make_batches)(lesson, seed + done, steps - done)
-    batches = told_progress(made, done, steps, progress)
+    made = (batches_beside if beside else make_batches)(lesson, seed + done, whole - done)
+    batches = told_progress(made, done, whole, progress)
     if first and before is None:
         done = first
         learner = Learner(
             fit_classes(initial_weights(lesson.shapes, seed, trunk), islice(batches, first))
         )
-    for n, batch in enumerate(islice(batches, steps - last - done), done + 1):
-        learner.learn(batch, learning_rate((n - 1 - first) / (steps - last - first), RATE))
-        if checkpoint is not None and (n % EVERY == 0 or n == steps - last):
+    for n, batch in enumerate(islice(batches, steps - done), done + 1):
+        learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), RATE))
+        if checkpoint is not None and (n % EVERY == 0 or n == steps):
             checkpoint.save_progress(n, learner.freeze())
     weights = learner.current()
-    return fit_second_look(weights, learned_reader(lesson, weights), batches) if last else weights
+    if whole == steps:
+        return weights
+    return fit_second_look(weights, learned_reader(lesson, weights), batches)
 
 
 def told_progress(
@@ -429,9 +434,9 @@ def told_progress(
 ) -> Iterator[dict[str, np.ndarray]]:
     """The same batches, while `progress` is told the share of all steps that is done"""
     for n, batch in enumerate(batches, done + 1):
-        yield batch
         if progress is not None:
             progress(n / steps)
+        yield batch
 
 
 def teach_apart(

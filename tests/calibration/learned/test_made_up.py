@@ -61,17 +61,3 @@ def test_classes_fitted_first_tell_more_than_fresh_ones(lesson):
     assert all(np.array_equal(fitted[k], weights[k]) for k in weights if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
     assert float(total_loss(fitted, asked)) < 0.6 * float(total_loss(weights, asked))
-
-
-@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_sites_fitted_once_more_are_told_better(lesson):
-    from calibration.learned.class_fit import refit_sites
-    from calibration.learned.network import total_loss
-
-    weights = initial_weights(lesson.shapes, 0, load_trunk_weights())
-    fitted = refit_sites(weights, make_batches(lesson, 0, 16))
-    changed = {k for k in weights if not np.array_equal(fitted[k], weights[k])}
-    assert changed and all("site" in k and "prints" not in k for k in changed)
-    asked = next(make_batches(lesson, 99, 1))
-    assert float(total_loss(fitted, asked)) < float(total_loss(weights, asked))
-    assert refit_sites(weights, []) is weights

@@ -47,7 +47,9 @@ def test_what_a_stone_hides_comes_from_another_specimen():
 
 
 def test_no_other_kind_lends_what_a_stone_always_hides():
-    looks = looks_by_kind([specimen("crown", 0, (slice(28, 38), slice(28, 38))), specimen("crown2", 1)])
+    looks = looks_by_kind(
+        [specimen("crown", 0, (slice(28, 38), slice(28, 38))), specimen("crown2", 1)]
+    )
     assert np.abs(looks["crown"][0] - print_of(1))[30:36, 30:36].max() > 0.3
 
 

@@ -22,6 +22,7 @@ from vision.learned.network import (
 from vision.learned.reader import sample_map, sample_polar, whole_close_up
 
 SITES, PIECES = 32, 64  # of a sample that are learnt from at most
+POINTS, NOBODY = 320, -1.0  # loose pieces of a sample that are told at most; no form's number
 NEGATIVES = 16  # of those pieces, places where none lies
 
 
@@ -75,6 +76,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         if self.forms:
             out |= self.piece_arrays(s, n, seen, rng)
             out["heat"] = self.heat_target(s)
+            out["points"] = padded(s.points[:POINTS], POINTS, NOBODY)[None]
         return out
 
     def site_arrays(

@@ -26,7 +26,7 @@ from vision.learned.network import SITE_PIXELS, Weights
 # Adam's steps for each batch, all of them at least, and how large they are at first
 ROUNDS_EACH, LEAST, RATE = 2, 100, 3e-3
 ROWS = 256  # places in each
-HEAT_ROUNDS, HEAT_RATE = 150, 0.03
+HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
 HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
 DECAY = 1e-3  # of weights in each step, times its size
 SEED = 0
@@ -128,7 +128,7 @@ def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
         return heat_loss(some["heat"] @ h["classes/heat"] + h["classes/heat.bias"], some["target"])
 
     rows = {"heat": heat, "target": target}
-    return descend(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, len(heat))
+    return descend(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES)
 
 
 def descend(

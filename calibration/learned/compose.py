@@ -30,6 +30,10 @@ from vision.learned.network import SITE_REACH, square_axes
 from vision.learned.reader import close_up, frame_standing
 from vision.plan import Piece, Plan
 
+# What light leaves once it is undone, measured on nine copies' test photos (docs/learned.md): made up
+# somewhat stronger. Log units of a field of light and of its colour, share with a lamp mirrored,
+# noise
+LIGHT, TINT, GLOSS, NOISE = 0.13, 0.036, 0.12, 0.03
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
@@ -38,6 +42,8 @@ APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
 CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
 FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
+HIDDEN_REACH = 0.35  # of a loose piece's width about its middle that is looked at for
+SHOWN = 0.35  # of what must be seen there of a piece that is to be found
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 
@@ -58,8 +64,8 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 
 
 class Truth(msgspec.Struct, eq=False):
-    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind or
-    -1, x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
+    """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind,
+    x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
     elsewhere: (group, class, x, y mm) of what lies as on a site where none is"""
 
     camera: np.ndarray
@@ -257,6 +263,7 @@ class Composer:
         paint = Painter(canvas, self.view, (x0, y0), evening, rng)
         if rng.random() < self.crowded and self.crowding.any():
             self.crowd_pieces(paint, truth)
+            self.forget_hidden(paint, truth)
             return paint.canvas, truth
         fill, full = rng.choice([0.3, 0.7, 0.9, 1.0]), rng.choice([0.15, 0.4, 0.7, 0.9])
         near = np.flatnonzero(
@@ -303,6 +310,7 @@ class Composer:
         if self.form and rng.random() < STREWN:
             self.strew_pieces(paint, truth, evening)
         self.stand_pieces(paint)
+        self.forget_hidden(paint, truth)
         if rng.random() < 0.2:
             self.disturb_picture(paint, truth)
         return paint.canvas, truth
@@ -383,7 +391,10 @@ class Composer:
     def crowd_loose(self, paint: Painter, truth: Truth, kinds: Sequence[str]) -> None:
         """Loose pieces of one form close together all over the crop"""
         rng = self.rng
-        pitch = max(self.plan.pieces[kinds[0]].footprint) * rng.uniform(*APART)
+        piece = self.plan.pieces[kinds[0]]
+        middle = self.view.to_mm(paint.origin + SIDE / 2)
+        aslant = np.abs(self.lean_near(middle, paint.evening)).max() * piece.height
+        pitch = (max(piece.footprint) + aslant) * rng.uniform(*APART)
         full = rng.uniform(0.4, 1.0)
         for at in self.crowd_places(paint, pitch, 0.08):
             if rng.random() < full:
@@ -569,8 +580,19 @@ class Composer:
             x, y = self.view.to_px(at + top_shift(paint.evening.camera, at[None], up)[0])
         else:
             x, y = paint.lay_piece(self.pick_look(kind), at, base, lean, loose=True)
+            if kind in self.form:
+                paint.marks[len(truth.points)] = paint.laid
         if kind in self.form:
             truth.points.append((*self.form[kind], x, y))
+
+    def forget_hidden(self, paint: Painter, truth: Truth) -> None:
+        """Nobody is asked for loose pieces of which others hide nearly everything"""
+        radius = [HIDDEN_REACH * f.width * self.view.scale for f in self.forms]
+        truth.points = [
+            p
+            for n, p in enumerate(truth.points)
+            if (mark := paint.marks.get(n)) is None or paint.shows(mark, p[2:], radius[p[0]])
+        ]
 
     def overhang(self, evening: Evening, x0: int, y0: int) -> float:
         """px from which what stands may lean into a crop"""
@@ -660,6 +682,18 @@ class Painter:
         self.tone = rng.normal(0, 0.05)
         # what is yet to be put up: its foot, mm beneath it, kind
         self.upright: list[tuple[np.ndarray, float, str]] = []
+        # which of the pieces laid shows at each pixel, how many there are, and loose ones' numbers
+        self.owner = np.zeros(canvas.shape[:2], np.uint16)
+        self.laid = 0
+        self.marks: dict[int, int] = {}
+
+    def shows(self, mark: int, at: tuple[float, float], radius: float) -> bool:
+        """Whether enough of a laid piece about its top's middle `at`, whole canvas' px, is seen"""
+        x, y = np.array(at) - self.origin
+        low_x, high_x = (int(np.clip(x + s * radius, 0, self.owner.shape[1])) for s in (-1, 1))
+        low_y, high_y = (int(np.clip(y + s * radius, 0, self.owner.shape[0])) for s in (-1, 1))
+        part = self.owner[low_y : high_y + 1, low_x : high_x + 1]
+        return part.size == 0 or float((part == mark).mean()) > SHOWN
 
     def lay_piece(
         self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False
@@ -667,6 +701,7 @@ class Painter:
         """Lays a look where its foot is at (2,) mm, `base` mm above the board; -> its top's middle
         as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
+        self.laid += 1
         turn = rng.normal(0, 4.0)
         if look.turned is not None and not loose:
             turn += look.turned + (90 * rng.integers(4) if rng.random() < 0.3 else 0)
@@ -699,6 +734,7 @@ class Painter:
         if xb - xa < 2 or yb - ya < 2:
             return float(at[0]), float(at[1])
         part, off = self.canvas[ya:yb, xa:xb], self.origin + (xa, ya)
+        mine = self.owner[ya:yb, xa:xb]
         shape = part.shape[:2]
         foot_px = view.to_px(ground) + outline - off
         if self.evening.dark:
@@ -709,6 +745,7 @@ class Painter:
             body = fill_mask(convex_hull(np.vstack([foot_px, at + outline - off])), shape)[
                 ..., None
             ]
+            mine[body[..., 0] > 0.5] = self.laid
             part += body * (look.side + tone + self.evening.sides + rng.normal(0, 0.2) - part)
         m = place_patch(at - off, turn, look.patch.shape, view.scale / look.scale)
         face = cv2.warpAffine(
@@ -716,6 +753,7 @@ class Painter:
         )
         mask = cv2.warpAffine(look.mask, m, shape[::-1], flags=cv2.INTER_LINEAR)[..., None]
         part += mask * (face + tone - part)
+        mine[mask[..., 0] > 0.5] = self.laid
         return float(at[0]), float(at[1])
 
     def stand_piece(self, look: StandingLook, foot: np.ndarray, shift: np.ndarray) -> None:
@@ -743,6 +781,7 @@ class Painter:
         face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
         tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, 0.02, 3)
         part += mask[..., None] * (face + tone.astype(np.float32) - part)
+        self.owner[ya:yb, xa:xb][mask > 0.5] = 0
 
     def draw_foreign(self) -> np.ndarray:
         """Paints something foreign; -> (h, w) 0..1 where"""
@@ -804,8 +843,8 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
         np.linspace(-1, 1, h, dtype=np.float32)[:, None],
     )
     much = rng.choice([0.3, 1.0, 1.6], p=[0.4, 0.4, 0.2])
-    k = rng.normal(0, much, (6, 3)) * np.array([0.06, 0.025, 0.025, 0.015, 0.015, 0.015])[:, None]
-    k += rng.normal(0, much, (6, 1)) * np.array([0.22, 0.1, 0.1, 0.07, 0.07, 0.07])[:, None]
+    shape = np.array([1, 0.45, 0.45, 0.3, 0.3, 0.3])[:, None]
+    k = rng.normal(0, much * TINT, (6, 3)) * shape + rng.normal(0, much * LIGHT, (6, 1)) * shape
     field = np.stack(
         [
             (a + b * u + e * u * u) + (c * v + f * v * v) + d * (u * v)
@@ -813,8 +852,8 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
         ],
         -1,
     )
-    x = (x - 4.6) * np.float32(1 + much * rng.uniform(-0.12, 0.12)) + 4.6 + field
-    if rng.random() < 0.25:  # gloss: a lamp mirrored adds the same light to dark and bright
+    x = (x - 4.6) * np.float32(1 + much * rng.uniform(-0.07, 0.07)) + 4.6 + field
+    if rng.random() < GLOSS:  # gloss: a lamp mirrored adds the same light to dark and bright
         cx, cy, sx, sy = *rng.uniform(-1, 1, 2), *rng.uniform(0.08, 0.6, 2)
         gleam = (
             np.exp(-(((u - cx) / sx) ** 2) - ((v - cy) / sy) ** 2) * np.exp(rng.uniform(2.0, 4.3))
@@ -826,7 +865,7 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
     elif s < 0.1:
         x = x + 0.5 * (x - cv2.GaussianBlur(x, (0, 0), 1.0))  # a phone that sharpens
     noise = rng.standard_normal(x.shape, np.float32) * np.float32(
-        np.exp(rng.uniform(np.log(0.003), np.log(0.05)))
+        np.exp(rng.uniform(np.log(0.003), np.log(NOISE)))
     )
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6

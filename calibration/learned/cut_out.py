@@ -4,7 +4,7 @@ value: Specimen."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import cv2
 import msgspec
@@ -27,6 +27,9 @@ FINE = 1.5  # times the canvas' scale at which looks are cut, so that turning th
 STEP = 2.0  # degrees between turns that are tried for what is laid straight
 ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
 REACH = 8.0  # mm around a site in which its piece is looked for
+BESIDE = (
+    1.5  # mm around a piece that lies on another: its shadow's edge, and how far off it is found
+)
 GIVE = 0.12  # of a site's side beyond it that is held against a place as much as a poor outline
 
 
@@ -131,7 +134,7 @@ def cut_specimens(
                 if s.kind == kind:
                     lay_flat(plan, view, s, usual, grounds[s.photo])
     out += piles
-    mark_covered(plan, out)
+    mark_covered(plan, shots, out)
     return out, grounds
 
 
@@ -304,59 +307,29 @@ def agreed_look(looks: Sequence[np.ndarray]) -> np.ndarray:
     return np.take_along_axis(every, apart.argmin(0)[None, ..., None], 0)[0]
 
 
-def mark_covered(plan: Plan, specimens: Sequence[Specimen]) -> None:
-    """Tells each specimen what of it others cover that lie on it"""
+def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen]) -> None:
+    """Tells each specimen what of it others hide that lie on it or lean over it"""
     by_photo: dict[int, list[Specimen]] = defaultdict(list)
     for s in specimens:
         by_photo[s.photo].append(s)
-    for mine in by_photo.values():
+    for photo, mine in by_photo.items():
+        hulls = [silhouette(plan, s, lean_at(shots[photo].pose, s.top[None])[0]) for s in mine]
         for s in mine:
             piece = plan.pieces[s.kind]
             scale = s.look.shape[1] / piece.footprint[0]
-            for o in mine:
-                other = plan.pieces[o.kind]
-                if o is s or np.prod(other.footprint) >= np.prod(piece.footprint):
+            a = np.deg2rad(s.turn)
+            back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+            near = (np.hypot(*piece.footprint) / 2 + BESIDE) * scale
+            for o, hull in zip(mine, hulls):
+                if np.prod(plan.pieces[o.kind].footprint) >= np.prod(piece.footprint):
                     continue
-                if (
-                    np.hypot(*(o.top - s.top))
-                    > (np.hypot(*piece.footprint) + np.hypot(*other.footprint)) / 2 + 4
-                ):
-                    continue
-                a = np.deg2rad(s.turn)
-                back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
-                outline = (
-                    footprint_polygon(np.array(other.footprint) + 3.0, other.disc, o.turn)
-                    + o.top
-                    - s.top
-                ) @ back
-                px = outline * scale + np.array(s.look.shape[1::-1]) / 2 - 0.5
-                s.clear = np.minimum(s.clear, 1 - fill_mask(px, s.look.shape[:2]))
-
-
-def looks_by_kind(plan: Plan, specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray]]:
-    """kind -> its looks (h, w, 3), covered parts replaced by what other specimens of the kind show
-    there; wholly covered ones left out"""
-    out: dict[str, list[np.ndarray]] = {}
-    for kind in {s.kind for s in specimens}:
-        mine = [s for s in specimens if s.kind == kind]
-        size = mine[0].look.shape[1::-1]
-        total = sum(s.clear for s in mine if s.clear.shape == size[::-1])[..., None]
-        usual = sum(
-            s.clear[..., None] * s.look for s in mine if s.clear.shape == size[::-1]
-        ) / np.maximum(total, 1e-3)
-        whole = agreed_look([s.look for s in mine])
-        usual = np.where(total > 0.5, usual, whole)
-        looks = []
-        for s in mine:
-            if s.clear.mean() > 0.5 or len(mine) == 1:
-                own = (
-                    cv2.GaussianBlur(s.clear, (0, 0), 1.0)[..., None] * (s.clear[..., None] > 0.5)
-                    if s.clear.min() < 1
-                    else 1.0
-                )
-                looks.append(usual + own * (s.look - usual))
-        out[kind] = looks or [usual]
-    return out
+                px = (hull - s.top) @ back * scale
+                if np.hypot(*px.T).min() < near:
+                    middle = np.array(s.look.shape[1::-1]) / 2 - 0.5
+                    hidden = fill_mask(px + middle, s.look.shape[:2])
+                    wide = 2 * int(np.ceil(BESIDE * scale)) + 1
+                    hidden = cv2.dilate(hidden, np.ones((wide, wide), np.uint8))
+                    s.clear = np.minimum(s.clear, 1 - hidden)
 
 
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:

@@ -21,7 +21,6 @@ from calibration.learned.cut_out import (
     Specimen,
     align_quarters,
     cut_specimens,
-    looks_by_kind,
     place_patch,
 )
 from calibration.learned.standing import (
@@ -31,6 +30,7 @@ from calibration.learned.standing import (
     find_standing,
     standing_points,
 )
+from calibration.learned.whole_looks import looks_by_kind
 from calibration.workers import begin_apart
 from vision.geometry.footprints import camera_position
 from vision.geometry.posed_photo import Lying, Shot
@@ -58,6 +58,9 @@ PATIENCE = 5.0  # seconds after which it is asked whether who makes batches stil
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
 FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
+SECOND = (
+    0.3  # as many batches more, of the steps, are what a second look at loose pieces is fitted to
+)
 
 
 class Unlearnt(RuntimeError):
@@ -197,7 +200,7 @@ def make_looks(
     out: dict[str, list[Look]] = {}
     for straight in (True, False):
         for kind, patches in looks_by_kind(
-            plan, [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
+            [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
         ).items():
             piece = plan.pieces[kind]
             lies = (
@@ -395,8 +398,10 @@ def teach_network(
     # here: JAX takes a second and 200 MB
     from calibration.learned.class_fit import fit_classes
     from calibration.learned.learning import Learner
+    from calibration.learned.second_look import fit_second_look
 
     first = int(FIRST * steps)
+    whole = steps + (int(SECOND * steps) if lesson.shapes.forms else 0)
     learner = Learner(initial_weights(lesson.shapes, seed, trunk))
     checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
     before, done = checkpoint.load_progress() if checkpoint is not None else None, 0
@@ -404,18 +409,21 @@ def teach_network(
         done = before[0]
         learner.restore(before[1])
     # other batches than the first so many
-    made = (batches_beside if beside else make_batches)(lesson, seed + done, steps - done)
-    batches = told_progress(made, done, steps, progress)
+    made = (batches_beside if beside else make_batches)(lesson, seed + done, whole - done)
+    batches = told_progress(made, done, whole, progress)
     if first and before is None:
         done = first
         learner = Learner(
             fit_classes(initial_weights(lesson.shapes, seed, trunk), islice(batches, first))
         )
-    for n, batch in enumerate(batches, done + 1):
+    for n, batch in enumerate(islice(batches, steps - done), done + 1):
         learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), RATE))
-        if checkpoint is not None and n % EVERY == 0:
+        if checkpoint is not None and (n % EVERY == 0 or n == steps):
             checkpoint.save_progress(n, learner.freeze())
-    return learner.current()
+    weights = learner.current()
+    if whole == steps:
+        return weights
+    return fit_second_look(weights, learned_reader(lesson, weights), batches)
 
 
 def told_progress(
@@ -426,9 +434,9 @@ def told_progress(
 ) -> Iterator[dict[str, np.ndarray]]:
     """The same batches, while `progress` is told the share of all steps that is done"""
     for n, batch in enumerate(batches, done + 1):
-        yield batch
         if progress is not None:
             progress(n / steps)
+        yield batch
 
 
 def teach_apart(

@@ -32,6 +32,7 @@ from vision.learned.network import (
     PIECE_GRID,
     PIECE_REACH,
     RINGS,
+    SECOND_GRID,
     SITE_GRID,
     SITE_PIXELS,
     SITE_REACH,
@@ -39,6 +40,7 @@ from vision.learned.network import (
     WIDE,
     Weights,
     grid_places,
+    look_again,
     polar_places,
     slide_templates,
     square_axes,
@@ -267,15 +269,12 @@ class LearnedReader:
         if not self.forms:
             return []
         logits = self.heat_maps(heat)
-        least = math.log(PEAK / (1 - PEAK))
         found = []
         for f, form in enumerate(self.forms):
-            one = np.ascontiguousarray(logits[..., f])
-            ys, xs = np.nonzero((one > least) & (one == cv2.dilate(one, np.ones((3, 3), np.uint8))))
-            if not len(xs):
+            at, high = find_peaks(logits[..., f])
+            if not len(at):
                 continue
-            at = np.column_stack([xs, ys]) * 2 + 0.5
-            here, kinds = self.weigh_places(f, fine, one[ys, xs], seen, at)
+            here, kinds = self.weigh_places(f, fine, high, seen, at)
             tops = self.view.to_mm(at + origin)
             feet = tops - lean_at(pose, tops) * form.found_height
             found += [
@@ -302,8 +301,29 @@ class LearnedReader:
             sample_map(fine, at, axes, PIECE_GRID, 2),
             self.piece_prints(seen, at, width),
         )
-        p = np.exp(log_softmax(logits[:, [*self.of_form[form], -1]]))
-        return combine_odds(heat, p[:, -1]), p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
+        asked = [*self.of_form[form], -1]
+        p = np.exp(log_softmax(logits[:, asked]))
+        here, kinds = combine_odds(heat, p[:, -1]), p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
+        if "classes/second" not in self.weights or not len(at):
+            return here, kinds
+        # two looks that err in other places: the mean of their logarithms
+        first = np.log(np.column_stack([kinds * here[:, None], 1 - here]) + 1e-6)
+        second = log_softmax(self.look_again(form, fine, heat, at)[:, asked])
+        p = np.exp(log_softmax((first + np.maximum(second, np.log(1e-6))) / 2))
+        return 1 - p[:, -1], p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
+
+    def look_again(
+        self, form: int, fine: np.ndarray, heat: np.ndarray, at: np.ndarray
+    ) -> np.ndarray:
+        """(n, all kinds + 1) logits of a second look at what one form's heat map showed"""
+        return look_again(
+            self.weights, self.sample_about(form, fine, at), heat, np.full(len(at), form)
+        )
+
+    def sample_about(self, form: int, fine: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """(n, SECOND_GRID^2, FINE) features about (n, 2) px for a second look"""
+        side = PIECE_REACH * self.forms[form].reach * self.view.scale
+        return sample_map(fine, at, square_axes(np.full(len(at), side)), SECOND_GRID, 2)
 
     def heat_maps(self, heat: np.ndarray) -> np.ndarray:
         """(h/2, w/2, forms) logits of the trunk's heat features"""
@@ -456,6 +476,14 @@ class SiteMap:
         if total < 1e-3:
             return {best: 1.0}
         return {s: p / total for s, p in chances.items() if p / total > 0.01}
+
+
+def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(r, 2) pixels of a canvas at which a heat map at half its size (h, w) is highest, (r,) logits"""
+    one = np.ascontiguousarray(logits)
+    highest = one == cv2.dilate(one, np.ones((3, 3), np.uint8))
+    ys, xs = np.nonzero((one > math.log(PEAK / (1 - PEAK))) & highest)
+    return np.column_stack([xs, ys]) * 2 + 0.5, one[ys, xs]
 
 
 def combine_odds(heat: np.ndarray, none: np.ndarray) -> np.ndarray:

@@ -42,8 +42,9 @@ APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
 CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
 FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
-HIDDEN_REACH = 0.35  # of a loose piece's width about its middle that is looked at for
-SHOWN = 0.35  # of what must be seen there of a piece that is to be found
+# of a loose piece's width about its middle; of what lies there, how much must be seen of a piece
+# that is to be found
+HIDDEN_REACH, SHOWN = 0.35, 0.35
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 

@@ -27,9 +27,7 @@ FINE = 1.5  # times the canvas' scale at which looks are cut, so that turning th
 STEP = 2.0  # degrees between turns that are tried for what is laid straight
 ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
 REACH = 8.0  # mm around a site in which its piece is looked for
-BESIDE = (
-    1.5  # mm around a piece that lies on another: its shadow's edge, and how far off it is found
-)
+BESIDE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
 GIVE = 0.12  # of a site's side beyond it that is held against a place as much as a poor outline
 
 

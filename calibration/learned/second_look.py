@@ -21,7 +21,7 @@ from vision.learned.network import (
     SECOND_SIZE,
     Weights,
 )
-from vision.learned.reader import LearnedReader, find_peaks, log_softmax
+from vision.learned.reader import LearnedReader, find_peaks, first_logs, log_softmax, mean_of_looks
 
 ROUNDS, RATE = 1200, 2e-3  # Adam's steps, and how large they are at first
 ROWS = 192  # places in each
@@ -51,27 +51,27 @@ def piece_rows(reader: LearnedReader, batch: Batch, rng: np.random.Generator) ->
     out = []
     if "points" not in batch:
         return out
-    for x, points in zip(batch["x"], batch["points"]):
-        fine, _, heat = reader.trunk(x.astype(np.float32))
-        seen, logits = picture_of(x.astype(np.float32)), reader.heat_maps(heat)
+    none = len(reader.names)
+    for x, points in zip(batch["x"].astype(np.float32), batch["points"]):
+        fine, _, heat = reader.trunk(x)
+        seen, logits = picture_of(x), reader.heat_maps(heat)
         for f, form in enumerate(reader.forms):
             at, high = find_peaks(logits[..., f])
             edge, side = 0.6 * form.reach * reader.view.scale, 2 * len(x)
             inside = ((at > edge) & (at < side - edge)).all(1)
             at, high = at[inside], high[inside]
             width = form.width * reader.view.scale
-            label = label_peaks(at, points[points[:, 0] == f], width, len(reader.names))
-            chosen = [rng.permutation(np.flatnonzero(v))[:ASKED] for v in told_apart(label, reader)]
-            some = np.concatenate(chosen)
+            label = label_peaks(at, points[points[:, 0] == f], width, none)
+            shown = (label >= 0) & (label < none), label == none
+            some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED] for v in shown])
             if not len(some):
                 continue
             at, high = at[some], high[some]
             here, kinds = reader.weigh_places(f, fine, high, seen, at)
-            allowed = np.zeros((len(some), len(reader.names) + 1), bool)
-            allowed[:, [*reader.of_form[f], -1]] = True
+            allowed, mine = np.zeros((len(some), none + 1), bool), [*reader.of_form[f], -1]
+            allowed[:, mine] = True
             first = np.full(allowed.shape, -1e9, np.float32)
-            first[:, reader.of_form[f]] = np.log(kinds * here[:, None] + 1e-6)
-            first[:, -1] = np.log(1 - here + 1e-6)
+            first[:, mine] = first_logs(here, kinds)
             out.append(
                 {
                     "sampled": reader.sample_about(f, fine, at).astype(np.float16),
@@ -83,12 +83,6 @@ def piece_rows(reader: LearnedReader, batch: Batch, rng: np.random.Generator) ->
                 }
             )
     return out
-
-
-def told_apart(label: np.ndarray, reader: LearnedReader) -> tuple[np.ndarray, np.ndarray]:
-    """Which places show a piece, and which none"""
-    none = len(reader.names)
-    return (label >= 0) & (label < none), label == none
 
 
 def label_peaks(at: np.ndarray, points: np.ndarray, width: float, none: int) -> np.ndarray:
@@ -132,9 +126,9 @@ def fit_pieces(weights: Weights, rows: Rows) -> Weights:
     h = descend(loss, start, shown, ROUNDS, RATE, ROWS)
     second = np.asarray(second_logits(h, asked["sampled"], asked["heat"], asked["form"]))
     second = log_softmax(np.where(asked["allowed"], second, -1e9))
-    both = log_softmax(np.where(asked["allowed"], (asked["first"] + second) / 2, -1e9))
-    surprise = [-np.mean(v[np.arange(aside), asked["label"]]) for v in (asked["first"], both)]
-    return h if surprise[1] < surprise[0] else {}
+    both = mean_of_looks(asked["first"], second)
+    before, now = (v[np.arange(aside), asked["label"]].mean() for v in (asked["first"], both))
+    return h if now > before else {}
 
 
 def second_logits(h: Arrays, sampled: jax.Array, heat: jax.Array, form: jax.Array) -> jax.Array:

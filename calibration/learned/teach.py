@@ -58,9 +58,7 @@ PATIENCE = 5.0  # seconds after which it is asked whether who makes batches stil
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
 FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
-SECOND = (
-    0.3  # as many batches more, of the steps, are what a second look at loose pieces is fitted to
-)
+SECOND = 0.3  # of all steps: so many batches more that a second look at loose pieces is fitted to
 
 
 class Unlearnt(RuntimeError):

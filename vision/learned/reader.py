@@ -58,6 +58,7 @@ PEAK = 0.12  # heat below which a peak is not looked at
 NEAR = 6.0  # mm by which a piece's foot may lie outside its site's outline
 KEEP = 8  # contents of a site that are told
 SUREST = 0.999  # that is told of a piece
+UNLIKELY = 1e-6  # the least that one of two looks says of what may lie there
 CONTEXT = (
     56  # canvas pixels about a place that the network's answer there may depend on, most of it
 )
@@ -306,19 +307,10 @@ class LearnedReader:
         here, kinds = combine_odds(heat, p[:, -1]), p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
         if "classes/second" not in self.weights or not len(at):
             return here, kinds
-        # two looks that err in other places: the mean of their logarithms
-        first = np.log(np.column_stack([kinds * here[:, None], 1 - here]) + 1e-6)
-        second = log_softmax(self.look_again(form, fine, heat, at)[:, asked])
-        p = np.exp(log_softmax((first + np.maximum(second, np.log(1e-6))) / 2))
+        sampled = self.sample_about(form, fine, at)
+        second = look_again(self.weights, sampled, heat, np.full(len(at), form))
+        p = np.exp(mean_of_looks(first_logs(here, kinds), log_softmax(second[:, asked])))
         return 1 - p[:, -1], p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
-
-    def look_again(
-        self, form: int, fine: np.ndarray, heat: np.ndarray, at: np.ndarray
-    ) -> np.ndarray:
-        """(n, all kinds + 1) logits of a second look at what one form's heat map showed"""
-        return look_again(
-            self.weights, self.sample_about(form, fine, at), heat, np.full(len(at), form)
-        )
 
     def sample_about(self, form: int, fine: np.ndarray, at: np.ndarray) -> np.ndarray:
         """(n, SECOND_GRID^2, FINE) features about (n, 2) px for a second look"""
@@ -491,6 +483,17 @@ def combine_odds(heat: np.ndarray, none: np.ndarray) -> np.ndarray:
     half believed"""
     seen = np.log(np.clip(1 - none, 1e-6, 1)) - np.log(np.clip(none, 1e-6, 1))
     return 1 / (1 + np.exp(-np.clip(0.3 * heat + 0.8 * seen, -20, 20)))
+
+
+def first_logs(here: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """(n, kinds + 1) log-probabilities, none last, of what `weigh_places` tells"""
+    return np.log(np.column_stack([kinds * here[:, None], 1 - here]) + UNLIKELY)
+
+
+def mean_of_looks(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(n, kinds + 1) log-probabilities of two looks that err in other places: the mean of their
+    logarithms"""
+    return log_softmax((first + np.maximum(second, np.log(UNLIKELY))) / 2)
 
 
 def frame_standing(

@@ -17,7 +17,7 @@ from calibration.learned.second_look import (  # noqa: E402
     second_logits,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learned")]
+pytestmark = pytest.mark.slow
 
 PLACES, KINDS = 600, 2
 WEIGHTS = {"classes/heat.bias": np.zeros(1, np.float32)}

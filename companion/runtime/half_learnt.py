@@ -59,8 +59,10 @@ class NewModel:
     def reader(self) -> Reader | None:
         """The reader with what has been learnt since this was last asked; None if that is nothing.
         The model is written twice: with the network, and with how sure it may be."""
+        if not self._waits:  # asked every other second of a game
+            return None
         written = self._written()
-        if not self._waits or written == self._used or is_half_learnt(self.folder):
+        if written == self._used or is_half_learnt(self.folder):
             return None
         self._used = written
         try:

@@ -573,15 +573,19 @@ class Setup:
             return
         with self._lock:
             self.report, self.progress = report, None
-            if self.session is session:
-                self.copy = session.folder.name
+            self._choose_learnt(session)
 
     def _can_be_read(self, session: Session) -> None:
         """The game may begin, although the network has not learnt yet. Raises OSError."""
         mark_half_learnt(session.folder)
         with self._lock:
-            if self.session is session:
-                self.copy = session.folder.name
+            self._choose_learnt(session)
+
+    def _choose_learnt(self, session: Session) -> None:
+        """The game is played with this copy, unless people have gone on to another; the lock is
+        held."""
+        if self.session is session:
+            self.copy = session.folder.name
 
     def _open_session(self) -> Session:
         if self.session is None:

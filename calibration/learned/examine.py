@@ -16,10 +16,11 @@ from vision.learned.reader import LearnedReader, sample_map
 
 ASKED = 100  # made-up samples
 # shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
-# of what lies on a site as one, told honestly whatever its share; of loose pieces, of which one missed
-# or one too many spoils a count
-SITES, PIECES = (0.4, 0.6), (0.85, 0.95)
-MASTERED = 0.9  # told right of a pile's contents, from which the matchers hardly count there
+# of cards, and of pieces that stand, which made-up boards clutter far more than people do; of piles,
+# which photos show as made-up boards do; of loose pieces that lie, of which one missed or one too many
+# spoils a count
+CARDS, PILES, PIECES = (0.4, 0.6), (0.6, 0.9), (0.85, 0.95)
+MASTERED = PILES[1]  # from which the matchers hardly count on piles
 HALF = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW = 5  # examples below which nothing is known of a group or form
 SEED = 77_777  # no teacher's
@@ -33,13 +34,13 @@ def weigh_trust(
     by what it tells right even on made-up boards of the contents and of the loose pieces of such
     sites"""
     groups, forms = examine_network(lesson, reader)
-    told = [trust_of(right, PIECES) for right in forms]
+    told = [trust_of(v, CARDS if f.upright else PIECES) for v, f in zip(forms, reader.forms)]
     trust: dict[str, float] = {}
     cards: set[str] = set()
     mastered: set[str] = set()
     for g, right in zip(reader.groups, groups):
         mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
-        pieces, base = min(mine, default=1.0), trust_of(right, SITES)
+        pieces, base = min(mine, default=1.0), trust_of(right, PILES if g.reads == "pile" else CARDS)
         if pieces < HALF and len(g.classes) > FOREIGN + 1:
             cards |= set(g.ids)
             pieces = 1.0

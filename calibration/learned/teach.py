@@ -54,7 +54,9 @@ from vision.photometry.reference_light import fit_lights
 from vision.plan import Plan
 
 BATCH = 4
-AHEAD = 8  # batches that are made before they are needed
+MAKERS = 2  # processes that make batches: beside cheap steps one is too slow
+APART = 1_000_003  # between the seeds of two makers
+AHEAD = 4  # batches that each makes before they are needed
 LARGE_PAGES = "glibc.malloc.hugetlb=1"  # steps take a sixth less time where memory is had in these
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
 RATE = 1.5e-3  # the highest learning rate
@@ -326,55 +328,66 @@ def real_truth(
     return truth
 
 
-def produce_batches(lesson: Lesson, seed: int, count: int, queue: multiprocessing.Queue) -> None:
-    """Makes so many batches, in a process of its own"""
+def produce_batches(lesson: Lesson, seed: int, maker: int, queue: multiprocessing.Queue) -> None:
+    """Makes a stream of batches, in a process of its own, for as long as they are taken"""
     begin_apart()
     cv2.setNumThreads(1)
-    for batch in make_batches(lesson, seed, count):
+    for batch in batch_stream(lesson, seed, maker):
         queue.put(batch)
-    queue.put(None)
 
 
-def make_batches(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
-    """So many batches, the same for the same seed"""
-    composer, rng = lesson.composer(seed), np.random.default_rng(seed + 1)
-    for _ in range(count):
+def batch_stream(lesson: Lesson, seed: int, maker: int) -> Iterator[dict[str, np.ndarray]]:
+    """One maker's batches without end, the same for the same seed"""
+    composer = lesson.composer(seed + APART * maker)
+    rng = np.random.default_rng(seed + APART * maker + 1)
+    while True:
         yield lesson.shapes.make_batch([composer.make_sample() for _ in range(BATCH)], rng)
 
 
+def make_batches(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
+    """So many batches of all makers in turn, made here"""
+    streams = [batch_stream(lesson, seed, maker) for maker in range(MAKERS)]
+    for n in range(count):
+        yield next(streams[n % MAKERS])
+
+
 def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
-    """The same batches, made by another process while this one learns; here, where no other can be
-    started or it dies"""
+    """The same batches, made by other processes while this one learns; here, where none can be
+    started or one dies"""
     context = multiprocessing.get_context(
         "spawn"
     )  # threads of this process would not survive a fork
-    done = 0
+    done, makers = 0, []
     try:
-        queue = context.Queue(AHEAD)
-        maker = context.Process(
-            target=produce_batches, args=(lesson, seed, count, queue), daemon=True
-        )
-        maker.start()
-    except OSError:
-        yield from make_batches(lesson, seed, count)
-        return
-    try:
+        for maker in range(MAKERS):
+            queue = context.Queue(AHEAD)
+            makers.append(
+                (
+                    context.Process(
+                        target=produce_batches, args=(lesson, seed, maker, queue), daemon=True
+                    ),
+                    queue,
+                )
+            )
+            makers[-1][0].start()
         while done < count:
+            process, queue = makers[done % MAKERS]
             try:
                 batch = queue.get(timeout=PATIENCE)
             except queues.Empty:
-                if maker.is_alive():
+                if process.is_alive():
                     continue
-                break
-            if batch is None:
                 break
             done += 1
             yield batch
+    except OSError:  # no process could be started
+        pass
     finally:
-        maker.terminate()
-        maker.join(5)
-    if done < count:
-        yield from islice(make_batches(lesson, seed, count), done, None)
+        for process, _ in makers:
+            if process.pid is not None:
+                process.terminate()
+                process.join(5)
+    yield from islice(make_batches(lesson, seed, count), done, None)
 
 
 def learning_rate(done: float, highest: float) -> float:

@@ -16,6 +16,7 @@ Weights = tuple[float, float]
 WEIGHTS: Weights = (0.7, 1.0)
 MASTERED: Weights = (0.2, 1.0)  # the same where the network is believed before the matchers
 KEEP = 8
+DOUBTED = 0.01  # of a card, less than which a voice that saw another says nothing of what lies on it
 
 
 def merge_evidence(
@@ -31,6 +32,9 @@ def merge_evidence(
     first: the older reader's; second: the learned one's, without options where it tells nothing but
     the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole: the voices' weights where it is wholly"""
     weights = 1 - (1 - whole[0]) * trust, whole[1] * trust
+    if isinstance(first, CountedEvidence) and isinstance(second, CountedEvidence):
+        if not second.options and second.first and first.options:
+            return merge_card(first, second, weights)
     contents = list(
         dict.fromkeys([*(c for c, _ in first.options), *(c for c, _ in second.options)])
     )
@@ -58,6 +62,40 @@ def merge_evidence(
         merge_choices(first.first, second.first, weights),
         counts,
         merge_tables(first.pieces or None, second.pieces or None, weights),
+    )
+
+
+def merge_card(
+    first: CountedEvidence, second: CountedEvidence, weights: Weights
+) -> CountedEvidence:
+    """The same where the second voice tells the card alone: of what lies on the card the first says
+    all, whichever card it be"""
+    cards = merge_choices(first.first or {"": 0.0}, second.first, weights)
+    rests: dict[str, dict[Contents, float]] = {}
+    whole: dict[Contents, float] = {}
+    for c, p in first.options:
+        card = c[0] if c and c[0] in cards else ""
+        rest = c[1:] if card else c
+        mine = rests.setdefault(card, {})
+        mine[rest] = mine.get(rest, 0.0) + math.exp(p)
+        whole[rest] = whole.get(rest, 0.0) + math.exp(p)
+    logs: dict[Contents, float] = {}
+    for card, p in cards.items():
+        likely = rests.get(card, {})
+        if sum(likely.values()) < DOUBTED:
+            likely = whole
+        total = sum(likely.values())
+        for rest, q in likely.items():
+            logs[(card, *rest) if card else rest] = p + math.log(q / total)
+    other = weigh_both(first.other, second.other, weights)
+    here = math.log(max(1 - math.exp(min(other, 0.0)), 1e-9))
+    order = sorted(logs, key=lambda c: -logs[c])[:KEEP]
+    return CountedEvidence(
+        tuple((c, max(logs[c] + here, FLOOR)) for c in order),
+        max(other, FLOOR),
+        cards,
+        first.counts,
+        first.pieces,
     )
 
 

@@ -108,6 +108,21 @@ def test_a_voice_of_cards_alone_leaves_the_pieces_to_the_other():
     assert both.counts == first.counts and both.pieces == first.pieces
 
 
+def test_pieces_seen_on_a_card_that_is_none_lie_there_without_it():
+    """The first voice lists nothing but the disc on a cover"""
+    first = CountedEvidence(
+        ((("cover", "disc"), math.log(0.98)), (("cover",), math.log(0.01))),
+        math.log(0.001),
+        {"": math.log(0.02), "cover": math.log(0.98)},
+        {"disc": (math.log(0.02), math.log(0.98))},
+    )
+    second = CountedEvidence((), math.log(0.001), {"": math.log(0.95), "cover": math.log(0.05)})
+    both = merge_evidence(first, second, "cluster", whole=MASTERED)
+    assert both.best == ("disc",)
+    assert 0.85 < chances(both)[("disc",)] < 0.95
+    assert sum(chances(both).values()) < 1.0
+
+
 def test_a_voice_without_trust_changes_nothing():
     first = told((("farm",), 0.9), (("temple",), 0.09))
     both = merge_evidence(first, told((("temple",), 0.99), (("farm",), 0.005)), "pile", trust=0.0)

@@ -237,8 +237,8 @@ class Reader:
         taught, trust = self.learned.taught, self.learned.trust
 
         def weights_of(site: str, matched: SiteEvidence) -> Weights:
-            """The matchers hardly count where the network tells piles well, or a card alone, but for
-            what it was never taught, and things that are no pieces"""
+            """The matchers hardly count where the network tells piles well, or a card alone, but
+            for what it was never taught, and things that are no pieces"""
             known = taught[site] is None or matched.best in taught[site]
             mastered = site in self.learned.mastered or site in self.learned.cards_alone
             return MASTERED if mastered and known and not matched.foreign else WEIGHTS

@@ -40,7 +40,10 @@ def weigh_trust(
     mastered: set[str] = set()
     for g, right in zip(reader.groups, groups):
         mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
-        pieces, base = min(mine, default=1.0), trust_of(right, PILES if g.reads == "pile" else CARDS)
+        pieces, base = (
+            min(mine, default=1.0),
+            trust_of(right, PILES if g.reads == "pile" else CARDS),
+        )
         if pieces < HALF and len(g.classes) > FOREIGN + 1:
             cards |= set(g.ids)
             pieces = 1.0

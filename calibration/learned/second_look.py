@@ -3,7 +3,7 @@ taught network's heat maps show, as the reader will see them. `fit_second_look` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -28,26 +28,35 @@ ROWS = 192  # places in each
 FEWEST = 300  # places below which nothing can be fitted to them
 HIT, NEAR = 0.35, 0.55  # of a piece's width about its middle: it is meant, it may be
 ASKED = 40  # places with a piece, and as many without, of a form in each sample
-KEPT_ASIDE = 0.12  # of the places, by which a second look is judged
+KEPT_ASIDE = 0.12  # of the batches, by whose places a second look is judged
 
 
-def fit_second_look(weights: Weights, reader: LearnedReader, batches: Iterable[Batch]) -> Weights:
+def fit_second_look(
+    weights: Weights, reader: LearnedReader, batches: Iterable[Batch], count: int
+) -> Weights:
     """The same weights, and those of a second look if they tell these batches' loose pieces better.
-    reader: one with these weights"""
-    rows = [
-        rows
-        for n, batch in enumerate(batches)
-        for rows in piece_rows(reader, batch, np.random.default_rng(n))
-    ]
-    whole = {k: np.concatenate([r[k] for r in rows]) for k in rows[0]} if rows else {}
-    if not rows or len(whole["label"]) < FEWEST:
+    reader: one with these weights; count: of the batches"""
+    asked: list[Rows] = []
+    shown: list[Rows] = []
+    for n, batch in enumerate(batches):
+        aside = n < max(KEPT_ASIDE * count, 1)
+        (asked if aside else shown).extend(
+            piece_rows(reader, batch, np.random.default_rng(n), aside)
+        )
+    if not asked or sum(len(rows["label"]) for rows in shown) < FEWEST:
         return weights
-    return dict(weights) | fit_pieces(weights, whole)
+    return dict(weights) | fit_pieces(weights, join_rows(shown), join_rows(asked))
 
 
-def piece_rows(reader: LearnedReader, batch: Batch, rng: np.random.Generator) -> list[Rows]:
-    """Of the places in a batch that heat maps show: features about them, heat, form, what the first
-    look says of them, label and kinds allowed"""
+def join_rows(some: Sequence[Rows]) -> Rows:
+    return {k: np.concatenate([rows[k] for rows in some]) for k in some[0]}
+
+
+def piece_rows(
+    reader: LearnedReader, batch: Batch, rng: np.random.Generator, aside: bool
+) -> list[Rows]:
+    """Of the places in a batch that heat maps show: features about them, heat, form, label and
+    kinds allowed; of those kept aside what the first look says of them too, which takes longest"""
     out = []
     if "points" not in batch:
         return out
@@ -67,21 +76,20 @@ def piece_rows(reader: LearnedReader, batch: Batch, rng: np.random.Generator) ->
             if not len(some):
                 continue
             at, high = at[some], high[some]
-            here, kinds = reader.weigh_places(f, fine, high, seen, at)
             allowed, mine = np.zeros((len(some), none + 1), bool), [*reader.of_form[f], -1]
             allowed[:, mine] = True
-            first = np.full(allowed.shape, -1e9, np.float32)
-            first[:, mine] = first_logs(here, kinds)
-            out.append(
-                {
-                    "sampled": reader.sample_about(f, fine, at).astype(np.float16),
-                    "heat": high.astype(np.float32),
-                    "form": np.full(len(some), f),
-                    "first": first,
-                    "label": label[some],
-                    "allowed": allowed,
-                }
-            )
+            rows = {
+                "sampled": reader.sample_about(f, fine, at).astype(np.float16),
+                "heat": high.astype(np.float32),
+                "form": np.full(len(some), f),
+                "label": label[some],
+                "allowed": allowed,
+            }
+            if aside:
+                first = np.full(allowed.shape, -1e9, np.float32)
+                first[:, mine] = first_logs(*reader.weigh_places(f, fine, high, seen, at))
+                rows["first"] = first
+            out.append(rows)
     return out
 
 
@@ -99,10 +107,11 @@ def label_peaks(at: np.ndarray, points: np.ndarray, width: float, none: int) -> 
     return label
 
 
-def fit_pieces(weights: Weights, rows: Rows) -> Weights:
-    """The weights of a second look, if places kept aside are told better with it; none otherwise"""
+def fit_pieces(weights: Weights, shown: Rows, asked: Rows) -> Weights:
+    """The weights of a second look fitted to the places shown, if those asked are told better with
+    it; none otherwise"""
     rng = np.random.default_rng(0)
-    forms, kinds = len(weights["classes/heat.bias"]), rows["allowed"].shape[1]
+    forms, kinds = len(weights["classes/heat.bias"]), shown["allowed"].shape[1]
     pooled = ((SECOND_GRID - 2) // SECOND_POOL) ** 2 * SECOND_SIZE
     start = {
         "classes/second_conv": jnp.asarray(
@@ -114,10 +123,6 @@ def fit_pieces(weights: Weights, rows: Rows) -> Weights:
         ),
         "classes/second.bias": jnp.zeros(kinds),
     }
-    aside = int(KEPT_ASIDE * len(rows["label"]))
-    asked, shown = (
-        {k: v[part] for k, v in rows.items()} for part in (slice(aside), slice(aside, None))
-    )
 
     def loss(h: Arrays, some: Arrays) -> jax.Array:
         logits = second_logits(h, some["sampled"], some["heat"], some["form"])
@@ -127,7 +132,8 @@ def fit_pieces(weights: Weights, rows: Rows) -> Weights:
     second = np.asarray(second_logits(h, asked["sampled"], asked["heat"], asked["form"]))
     second = log_softmax(np.where(asked["allowed"], second, -1e9))
     both = mean_of_looks(asked["first"], second)
-    before, now = (v[np.arange(aside), asked["label"]].mean() for v in (asked["first"], both))
+    rows = np.arange(len(both))
+    before, now = (v[rows, asked["label"]].mean() for v in (asked["first"], both))
     return h if now > before else {}
 
 

@@ -436,7 +436,7 @@ def teach_network(
     weights = learner.current()
     if whole == steps:
         return weights
-    return fit_second_look(weights, learned_reader(lesson, weights), batches)
+    return fit_second_look(weights, learned_reader(lesson, weights), batches, whole - steps)
 
 
 def told_progress(

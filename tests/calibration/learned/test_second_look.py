@@ -43,7 +43,7 @@ def shown_places(informed: bool) -> dict[str, np.ndarray]:
 
 def test_a_second_look_that_tells_more_is_kept_and_read_alike():
     rows = shown_places(informed=True)
-    fitted = fit_pieces(WEIGHTS, rows)
+    fitted = fit_pieces(WEIGHTS, rows, rows)
     some = [rows[k] for k in ("sampled", "heat", "form")]
     logits = look_again(WEIGHTS | fitted, *some)
     assert (logits.argmax(1) == rows["label"]).mean() > 0.95
@@ -51,7 +51,8 @@ def test_a_second_look_that_tells_more_is_kept_and_read_alike():
 
 
 def test_a_second_look_that_tells_less_is_left_out():
-    assert fit_pieces(WEIGHTS, shown_places(informed=False)) == {}
+    rows = shown_places(informed=False)
+    assert fit_pieces(WEIGHTS, rows, rows) == {}
 
 
 def test_a_peak_beside_a_piece_is_asked_of_nobody():
@@ -64,4 +65,4 @@ def test_a_peak_beside_a_piece_is_asked_of_nobody():
 def test_a_copy_without_loose_pieces_needs_no_second_look(lesson):
     weights = initial_weights(lesson.shapes, 0, load_trunk_weights())
     batches = make_batches(lesson, 0, 2)
-    assert fit_second_look(weights, learned_reader(lesson, weights), batches) is weights
+    assert fit_second_look(weights, learned_reader(lesson, weights), batches, 2) is weights

@@ -23,6 +23,7 @@ from vision.learned.groups import (
     Form,
     SiteGroup,
     covered_sites,
+    is_flat,
     loose_names,
     site_box,
 )
@@ -45,6 +46,8 @@ FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at lea
 # of a loose piece's width about its middle; of what lies there, how much must be seen of a piece
 # that is to be found
 HIDDEN_REACH, SHOWN = 0.35, 0.35
+# of their size that flat pieces' middles are apart at least where one lies on the other; how many may
+OVERLAP, OVERLAID = 0.4, 0.4
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 
@@ -498,7 +501,7 @@ class Composer:
                 )
                 placed.append((at, size[k]))
                 continue
-            at = self.choose_place(outline, size[k], placed, close)
+            at = self.choose_place(outline, size[k], placed, close, is_flat(plan.pieces[k]))
             if at is None:
                 continue
             placed.append((at, size[k]))
@@ -550,26 +553,32 @@ class Composer:
         size: float,
         placed: Sequence[tuple[np.ndarray, float]],
         close: bool = False,
+        flat: bool = False,
     ) -> np.ndarray | None:
-        """(2,) mm within an outline and free of what lies there"""
+        """(2,) mm within an outline and free of what lies there; what is flat lies on other pieces
+        where there is no room, and some lies so anyhow"""
         rng, outline = self.rng, outline.astype(np.float32)
         lo, hi = outline.min(0), outline.max(0)
-        at = None
+        at, freest = None, (OVERLAP, None)
+        least = OVERLAP if flat and rng.random() < OVERLAID else 0.97
         for _ in range(20):
             if close and placed and rng.random() < 0.8:
                 base, theirs = placed[rng.integers(len(placed))]
                 a = rng.uniform(0, 2 * np.pi)
-                at = base + np.array([np.cos(a), np.sin(a)]) * (size + theirs) / 2 * rng.uniform(
-                    0.95, 1.2
-                )
+                far = (size + theirs) / 2 * rng.uniform(min(least, 0.95), 1.2)
+                at = base + np.array([np.cos(a), np.sin(a)]) * far
             else:
                 at = rng.uniform(lo, hi)
             if cv2.pointPolygonTest(
                 outline, (float(at[0]), float(at[1])), True
             ) < 0.15 * size * rng.uniform(-1, 2):
                 continue
-            if all(np.hypot(*(at - q)) > 0.5 * (size + s) * 0.97 for q, s in placed):
+            free = min((np.hypot(*(at - q)) / (0.5 * (size + s)) for q, s in placed), default=1.0)
+            if free > least:
                 return at
+            freest = max(freest, (free, tuple(at)), key=lambda f: f[0])
+        if flat and freest[1] is not None:
+            return np.array(freest[1])
         return at if not placed else None
 
     def put_loose(

@@ -19,6 +19,7 @@ UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
 ALIKE = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
 LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
+FLAT = 1 / 3  # of its footprint's shorter side that a piece is high at most which is laid on others
 FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
@@ -149,6 +150,11 @@ class Form(msgspec.Struct, frozen=True):
         return float(max(self.size))
 
     @property
+    def breadth(self) -> float:
+        """mm along the shorter side: no nearer do two lie side by side"""
+        return float(min(self.size))
+
+    @property
     def upright(self) -> bool:
         return is_upright(self.size, self.height)
 
@@ -161,6 +167,12 @@ class Form(msgspec.Struct, frozen=True):
     def reach(self) -> float:
         """mm about where it is found that show it"""
         return self.width + (LEANS * self.height if self.upright else 0.0)
+
+
+def is_flat(piece: Piece | Form) -> bool:
+    """Whether it may lie on another of its size, and part of the other still show"""
+    size = piece.footprint if isinstance(piece, Piece) else piece.size
+    return piece.height < FLAT * min(size)
 
 
 def stands_upright(piece: Piece) -> bool:

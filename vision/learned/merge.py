@@ -16,7 +16,9 @@ Weights = tuple[float, float]
 WEIGHTS: Weights = (0.7, 1.0)
 MASTERED: Weights = (0.2, 1.0)  # the same where the network is believed before the matchers
 KEEP = 8
-DOUBTED = 0.01  # of a card, less than which a voice that saw another says nothing of what lies on it
+DOUBTED = (
+    0.01  # of a card, less than which a voice that saw another says nothing of what lies on it
+)
 
 
 def merge_evidence(

@@ -22,6 +22,7 @@ from vision.learned.groups import (
     UNDER,
     Form,
     SiteGroup,
+    is_flat,
     loose_names,
     site_box,
 )
@@ -62,7 +63,9 @@ UNLIKELY = 1e-6  # the least that one of two looks says of what may lie there
 CONTEXT = (
     56  # canvas pixels about a place that the network's answer there may depend on, most of it
 )
-CLASH = 0.75  # of the smaller's size: nearer than that two pieces of like size cannot lie
+# of the narrower's breadth: nearer than that two pieces of like size cannot lie, or flat ones of one
+# form on each other
+CLASH, OVERLAP = 0.75, 0.5
 
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
@@ -325,12 +328,8 @@ class LearnedReader:
         """Of pieces of like size that would lie in one another only the surest"""
         kept: list[Finding] = []
         for one in sorted(found, key=lambda f: -f.chance):
-            mine = self.forms[one.form].width
-            if all(
-                np.hypot(*(one.foot - o.foot)) > CLASH * min(mine, self.forms[o.form].width)
-                or max(mine, self.forms[o.form].width) > 2 * min(mine, self.forms[o.form].width)
-                for o in kept
-            ):
+            mine = self.forms[one.form]
+            if not any(clash(mine, self.forms[o.form], one.foot - o.foot) for o in kept):
                 kept.append(one)
         return kept
 
@@ -468,6 +467,14 @@ class SiteMap:
         if total < 1e-3:
             return {best: 1.0}
         return {s: p / total for s, p in chances.items() if p / total > 0.01}
+
+
+def clash(one: Form, other: Form, apart: np.ndarray) -> bool:
+    """Whether pieces of these forms, of like size and (2,) mm apart, would lie in one another"""
+    if max(one.width, other.width) > 2 * min(one.width, other.width):
+        return False
+    nearest = OVERLAP if one == other and is_flat(one) else CLASH
+    return bool(np.hypot(*apart) <= nearest * min(one.breadth, other.breadth))
 
 
 def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

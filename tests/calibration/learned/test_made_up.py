@@ -7,7 +7,7 @@ import pytest
 from calibration.learned.compose import SIDE, Truth
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
-from calibration.learned.teach import initial_weights, make_batches
+from calibration.learned.teach import batches_beside, initial_weights, make_batches
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +48,43 @@ def test_a_drawn_copy_has_other_prints_on_the_same_plan(lesson):
     assert np.median(apart) > 0.1
     flat = [one.looks[k][0].patch.mean((0, 1)) for k in ("temple", "market", "farm", "settlement")]
     assert len({tuple(np.round(v, 2)) for v in flat}) > 1
+
+
+def test_flat_pieces_lie_on_one_another_where_there_is_no_room(lesson):
+    composer = lesson.composer(6)
+    narrow = np.array([[0, 0], [20, 0], [20, 12], [0, 12]], float)
+    placed = [(np.array([6.0, 6.0]), 14.0), (np.array([14.0, 6.0]), 14.0)]
+    assert composer.choose_place(narrow, 14.0, placed) is None
+    at = composer.choose_place(narrow, 14.0, placed, flat=True)
+    assert all(np.hypot(*(at - q)) > 0.3 * 14 for q, _ in placed)
+
+
+def test_batches_made_by_other_processes_are_the_same(lesson):
+    beside, here = (list(make(lesson, 7, 3)) for make in (batches_beside, make_batches))
+    assert len(beside) == len(here) == 3
+    assert all(np.array_equal(a[k], b[k]) for a, b in zip(beside, here) for k in a)
+    assert not np.array_equal(here[0]["x"], here[1]["x"])
+
+
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+@pytest.mark.parametrize(
+    ("size", "stride", "dilation"), [(3, 1, 1), (3, 2, 1), (3, 1, 2), (1, 1, 1)]
+)
+def test_slopes_of_filters_are_what_differentiating_gives(size, stride, dilation):
+    import jax
+
+    from calibration.learned.network import plain_slide, slide_filters
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 12, 12, 3)).astype(np.float32)
+    filters = rng.normal(size=(size, size, 3, 5)).astype(np.float32)
+
+    def slopes_of(slide):
+        return jax.grad(lambda x, w: (slide(x, w, stride, dilation) ** 2).sum(), argnums=(0, 1))
+
+    ours, theirs = (slopes_of(slide)(x, filters) for slide in (slide_filters, plain_slide))
+    for a, b in zip(ours, theirs):
+        assert np.allclose(a, b, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")

@@ -4,13 +4,14 @@ learning."""
 import numpy as np
 import pytest
 
+from calibration.learned.compose import SIDE, Painter, Truth
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.standing import find_standing, fold_lean, unfold_lean
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
 from tests.support.towers import camera, photo, random_layout, towers_plan, towers_shots
 from vision.geometry.footprints import camera_position, top_shift
 from vision.learned.canvas import MARGIN, Canvas
-from vision.learned.groups import group_sites
+from vision.learned.groups import Form, group_sites
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,27 @@ def test_a_look_put_up_where_it_was_cut_is_the_same(plan, lesson):
     again = unfold_lean(drawn, view, foot, shift, look.reach, look.beside)
     assert np.abs(again - look.patch)[3:-3, 3:-3].mean() < 0.03
     assert 0.1 < look.mask.mean() < 0.9 and mask.max() > 0.9
+
+
+@pytest.mark.parametrize(("apart", "asked"), [(2.0, 1), (45.0, 2)])
+def test_what_another_hides_is_asked_of_nobody(plan, lesson, apart, asked):
+    composer = lesson.composer(2)
+    composer.form, composer.forms = {"tower": (0, 0)}, (Form((24.0, 24.0), True, 56.0, ("tower",)),)
+    evening = composer.choose_evening()
+    canvas = lesson.empty[:SIDE, :SIDE].copy()
+    paint, truth = (
+        Painter(canvas, lesson.view, (0, 0), evening, np.random.default_rng(0)),
+        Truth(evening.camera),
+    )
+    first = lesson.view.to_mm(np.full(2, SIDE / 2))
+    away = first - evening.camera[:2]
+    for at in (first, first + away / np.hypot(*away) * apart):  # the second behind the first
+        composer.put_loose(paint, truth, "tower", at, 0.0, np.zeros(2))
+    assert len(truth.points) == 2
+    seen = truth.points[0]
+    composer.stand_pieces(paint)
+    composer.forget_hidden(paint, truth)
+    assert len(truth.points) == asked and truth.points[0] == seen
 
 
 def test_made_up_boards_show_what_stands_close_up(lesson):

@@ -17,7 +17,7 @@ from calibration.learned.teach import initial_weights
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, SPREAD, Canvas, picture_of, stack_input
-from vision.learned.groups import group_forms, group_sites
+from vision.learned.groups import Form, group_forms, group_sites
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
@@ -30,7 +30,7 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
-from vision.learned.reader import LearnedReader, SiteMap, close_up, load_trunk
+from vision.learned.reader import LearnedReader, SiteMap, clash, close_up, load_trunk
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 
@@ -242,3 +242,18 @@ def test_reading_loads_nothing_that_learns():
     code = "import sys, vision.reader; print([m for m in ('jax', 'onnx', 'calibration', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_ships_lie_side_by_side_and_flat_ones_on_each_other():
+    ship = Form((18.0, 12.0), False, 2.0, ("ship",))
+    cube, crate = (
+        Form((9.0, 9.0), False, 9.0, ("cube",)),
+        Form((30.0, 30.0), False, 14.0, ("crate",)),
+    )
+    disc = Form((14.0, 14.0), True, 2.0, ("disc",))
+    assert not clash(ship, ship, np.array([0, 12.0])), "side by side"
+    assert not clash(ship, ship, np.array([0, 7.0])), "one on the other"
+    assert clash(ship, ship, np.array([0, 5.0])), "one seen twice"
+    assert clash(cube, cube, np.array([6.0, 0])) and not clash(cube, cube, np.array([8.0, 0]))
+    assert clash(ship, disc, np.array([7.0, 0])), "one taken for two things"
+    assert not clash(cube, crate, np.zeros(2)), "on it"

@@ -446,8 +446,7 @@ class Trunk:
         """Of a picture as `stack_input` gives it"""
         out = self._run(np.ascontiguousarray(x.transpose(2, 0, 1)), None)
         self._used = True
-        # in the order in which places are sampled, again and again
-        return tuple(np.ascontiguousarray(v[0].transpose(1, 2, 0)) for v in out)
+        return tuple(v[0].transpose(1, 2, 0) for v in out)
 
     def give_back(self) -> None:
         """Frees the room, some 40 MB, that ONNX Runtime keeps for the next picture; that one takes

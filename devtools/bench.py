@@ -44,7 +44,7 @@ from vision.storage.photo_file import load_photo
 MOST = 6  # test photos of a copy that are read at most
 AT_A_TIME = 40  # actions of random play between two readings of the clock
 # How many times longer their cores take than the development machine's (AMD EPYC, 2025); estimated,
-# see docs/lab/2026-11-23-bench-runs.md
+# see docs/bench.md
 PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
 
 Layout = dict[str, tuple[str, ...]]

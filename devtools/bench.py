@@ -210,7 +210,7 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
         lambda: apply_piece_counts(reader.plan, found[next(turn) % len(found)]),
         runs,
     )
-    whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)
+    whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 60.0)
     yield msgspec.structs.replace(
         whole, note=f"{cost_of(whole) / max(cost_of(floor), 1e-9):.1f} x the floor"
     )

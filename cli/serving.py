@@ -13,7 +13,7 @@ import companion_web
 from companion.fault import Fault
 from companion.runtime.config import Web
 from companion.runtime.copies import Specimen
-from companion_web import Server, tls
+from companion_web import Server
 from companion_web.server import lan_address
 
 
@@ -43,6 +43,10 @@ def page_settings(
 def https_context(web: Web, folder: Path) -> ssl.SSLContext | None:
     """The TLS context for the https setting of `web`, with the table's own certificate kept in
     `folder`; None: plain http. Raises Fault."""
+    if not web.tls:
+        return None
+    from companion_web import tls  # here: 7 MB that plain http has no use for
+
     try:
         if web.tls == "auto":
             return tls.server_context(folder, {*web.hosts, lan_address()})

@@ -25,6 +25,7 @@ from calibration.copy import read_layout
 from companion.explain.reconcile import Context, Reconciliation
 from companion.runtime.copies import Specimen, open_copy
 from companion.runtime.eye import Eye
+from companion.runtime.machine import limit_heaps, reading_threads
 from companion.simulate import Conditions, Director, plan_of
 from companion.table.journal import Journal
 from companion.table.table import Table
@@ -43,7 +44,7 @@ from vision.storage.photo_file import load_photo
 MOST = 6  # test photos of a copy that are read at most
 AT_A_TIME = 40  # actions of random play between two readings of the clock
 # How many times longer their cores take than the development machine's (AMD EPYC, 2025); estimated,
-# see docs/lab/2026-11-23-bench-runs.md
+# see docs/bench.md
 PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
 
 Layout = dict[str, tuple[str, ...]]
@@ -209,7 +210,7 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
         lambda: apply_piece_counts(reader.plan, found[next(turn) % len(found)]),
         runs,
     )
-    whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)
+    whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 60.0)
     yield msgspec.structs.replace(
         whole, note=f"{cost_of(whole) / max(cost_of(floor), 1e-9):.1f} x the floor"
     )
@@ -397,21 +398,26 @@ def journal_figures(name: str, runs: int) -> Iterator[Figure]:
 
 
 def memory_figures(specimen: Specimen) -> Iterator[Figure]:
-    """The memory of a process that has loaded what `run` has and looked at a picture a few
-    times."""
+    """What a process takes that has loaded what `run` has and looked at a picture a few times:
+    between two readings, and at most."""
     ended = subprocess.run(
         [sys.executable, "-m", "devtools.bench", str(specimen.folder)],
         capture_output=True,
         text=True,
         check=True,
     )
-    yield Figure(
-        "memory, the copy loaded, a table served, pictures read", float(ended.stdout), "MB", 250.0
-    )
+    rest, most = map(float, ended.stdout.split())
+    yield Figure("memory of a table, between readings", rest, "MB", 200.0)
+    yield Figure("memory while it reads a whole picture", most, "MB")
 
 
-def served_memory(folder: Path) -> float:
-    """Loads and looks as `run` does, in this process; returns the peak in MB."""
+def served_memory(folder: Path) -> tuple[float, float]:
+    """Loads and looks as `run` does, in this process; (MB once everything has been given back that
+    is of use only while pictures are read, MB at most)."""
+    import cli.commands.run  # noqa: F401  (what `run` loads counts)
+
+    limit_heaps()
+    cv2.setNumThreads(reading_threads())
     specimen = open_copy(folder)
     picture = load_photo(next(p for p in sorted(folder.iterdir()) if p.suffix.lower() in PHOTOS))
     game = (
@@ -428,18 +434,20 @@ def served_memory(folder: Path) -> float:
         for n in range(6):
             eye.stream(picture, n / 5)
         eye.single(picture)
+        specimen.reader.give_back()
     finally:
         server.stop()
-    # getrusage() also knows of the process that started this one
+    return memory_mb("VmRSS"), memory_mb("VmHWM")
+
+
+def memory_mb(name: str) -> float:
+    """Of this process, MB: VmRSS, what it takes now, or VmHWM, at most. getrusage(), which knows
+    of the process that started this one too, where the system does not tell."""
     status = Path("/proc/self/status")
-    most = (
-        [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
-        if status.is_file()
-        else []
-    )
-    return (
-        int(most[0].split()[1]) if most else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    ) / 1024
+    for line in status.read_text().splitlines() if status.is_file() else ():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def phone_figures(count: int) -> Iterator[Figure]:
@@ -481,4 +489,4 @@ def phone_figures(count: int) -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    print(served_memory(Path(sys.argv[1])))
+    print(*served_memory(Path(sys.argv[1])))

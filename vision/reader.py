@@ -36,6 +36,7 @@ from vision.readers.standing.reader import StandingReader
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar, corner_shift
 from vision.storage import model_file
+from vision.storage.heap_trim import trim_heap
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -256,6 +257,12 @@ class Reader:
             else e
             for s, e in found.items()
         }
+
+    def give_back(self) -> None:
+        """Frees what is only of use while pictures are read, and what earlier ones left behind."""
+        if self.learned is not None:
+            self.learned.trunk.give_back()
+        trim_heap()
 
     def pack(self) -> model_file.Arrays:
         """As arrays for the model file"""

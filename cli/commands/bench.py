@@ -38,7 +38,7 @@ from vision import kernels
 @click.option("--json", "as_json", is_flag=True)
 def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     """How fast everything is on this machine, one thread; and, reckoned, what a Raspberry Pi takes
-    (docs/lab/2026-11-23-bench-runs.md)."""
+    (docs/bench.md)."""
     cv2.setNumThreads(1)
     name = default_game()
     specimen = open_copy(copy) if copy else demo_copy(name, state_dir() / "demo" / name)

@@ -21,7 +21,6 @@ from hardware.panel import Panel
 from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
 from vision.evidence.site_evidence import NoBoard
 from vision.reader import Reader
-from vision.storage.heap_trim import trim_heap
 
 log = logging.getLogger(__name__)
 LIVE, PLACE = 960, 360  # pixels on the longer side of pictures that people look at
@@ -95,7 +94,7 @@ class Loop:
         self.pictures += 1
         if frame.at - self._trimmed >= TRIM_S:
             self._trimmed = frame.at
-            trim_heap()
+            self.eye.reader.give_back()
 
     def _renew(self, now: float) -> None:
         """Goes on with another reader, if there is one: everything is looked at anew."""

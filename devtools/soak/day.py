@@ -45,7 +45,6 @@ from devtools.load import Crowd
 from engine import State
 from hardware.camera import Camera
 from hardware.supervisor import Supervisor
-from vision.storage.heap_trim import trim_heap
 
 SLOPE_MB = 1.0  # per hour, after the first (issue 25)
 MINUTE = 60.0
@@ -151,7 +150,8 @@ class Served:
         self.table.edit(self._state(state), "day")
 
     def stands(self) -> dict[str, Any]:
-        trim_heap()  # as the loop does every minute: memory in use counts, whenever it is measured
+        # as the loop does every minute: memory in use counts, whenever it is measured
+        self.eye.reader.give_back()
         status = Path("/proc/self/status").read_text()
         return {
             "port": self.server.port,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import engine
-from companion.runtime import loop as runtime
 from companion.runtime.loop import TRIM_S, Loop
 from companion.table.journal import Journal
 from companion.table.table import Table
@@ -46,6 +45,7 @@ def loop_of(tmp_path):
             engine.game("tigris").setup(["bull", "lion"]), Journal(tmp_path / "game.journal")
         )
         eye = SimpleNamespace(evidence=None, picture=None, whole=None, wanted=lambda now: [])
+        eye.reader = SimpleNamespace(give_back=lambda: None)
         loop = Loop(table, eye, Pictures(gap), Panel())
         left = itertools.count(1)
         eye.stream = lambda image, now, full: loop.stop() if next(left) >= looks else None
@@ -63,8 +63,9 @@ def test_the_journal_is_brought_into_its_file_while_pictures_come(loop_of, monke
     assert not loop.table.journal._pending, "pictures come all evening"
 
 
-def test_memory_is_handed_back_now_and_then(loop_of, monkeypatch):
+def test_memory_is_handed_back_now_and_then(loop_of):
     times = []
-    monkeypatch.setattr(runtime, "trim_heap", lambda: times.append(1))
-    loop_of(TRIM_S / 10, 45).run()
+    loop = loop_of(TRIM_S / 10, 45)
+    loop.eye.reader.give_back = lambda: times.append(1)
+    loop.run()
     assert len(times) == 4

@@ -4,6 +4,7 @@ that learns."""
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import cv2
 import jax.numpy as jnp
@@ -30,9 +31,10 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
-from vision.learned.reader import LearnedReader, SiteMap, clash, close_up, load_trunk
+from vision.learned.reader import LearnedReader, SiteMap, Trunk, clash, close_up
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
+from vision.storage.heap_trim import trim_heap
 
 SITES = [
     ("P1", "pile", 20, 20, 26),
@@ -131,9 +133,26 @@ def test_the_kept_graph_is_the_network_that_learnt(reader):
 def test_whole_numbers_tell_nearly_the_same(reader):
     rng = np.random.default_rng(0)
     shown = [rng.normal(0, 1, (32, 48, 24)).astype(np.float32) for _ in range(4)]
-    quick = load_trunk(quantize_trunk(reader.graph, iter(shown)))
+    quick = Trunk(quantize_trunk(reader.graph, iter(shown)))
     for whole, rounded in zip(reader.trunk(shown[0]), quick(shown[0])):
         assert np.abs(whole - rounded).mean() < 0.1 * np.abs(whole).mean()
+
+
+def test_room_kept_for_the_next_picture_is_given_back(reader):
+    x = np.random.default_rng(1).normal(0, 1, (320, 320, 24)).astype(np.float32)
+    first = [v.copy() for v in reader.trunk(x)]
+    trim_heap()
+    kept = memory_mb()
+    reader.trunk.give_back()
+    trim_heap()
+    assert kept - memory_mb() > 15
+    for before, after in zip(first, reader.trunk(x)):
+        assert np.array_equal(before, after)
+
+
+def memory_mb():
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def test_a_print_is_found_wherever_and_however_turned_it_lies():

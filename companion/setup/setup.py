@@ -280,7 +280,7 @@ class Setup:
                 ),
             )
         if session is not None and not framing.faults and session.next != 0:
-            remarks = _counted(session, session.next, session.remarks(image, session.next))
+            remarks = _with_count(session, session.next, session.remarks(image, session.next))
             framing = msgspec.structs.replace(framing, advice=(*framing.advice, *remarks))
         stirs = self._stirs(image)
         self._still.note(image, stirs)
@@ -339,7 +339,7 @@ class Setup:
             try:
                 session.take(number, image, corners)
                 step = session.steps[number]
-                step.remarks = _counted(session, number, step.remarks)
+                step.remarks = _with_count(session, number, step.remarks)
                 if number == 0:
                     step.remarks += self._hands_on_first(session, image, corners)
                 keep_focus(session.folder, self._lens.name, self._lens.focus)
@@ -622,7 +622,7 @@ class Setup:
         return "\n".join(lines) + "\n"
 
 
-def _counted(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:
+def _with_count(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:
     """Remarks on a photo, with its pieces counted where they speak of pieces: what is looked at is
     places, and on one may lie a heap."""
     layout = session.steps[number].layout if number is not None else {}

@@ -81,8 +81,9 @@ async function drawPlan() {
   planFor = game;
   try {
     plan = await ask("/api/plan");
-  } catch {
+  } catch {      // a busy table: nothing new may come for long that would ask again
     planFor = null;
+    setTimeout(() => { if (planFor === null) drawPlan(); }, 3000);
     return;
   }
   namePlaces(Object.keys(plan.sites));

@@ -29,7 +29,7 @@ from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
 from companion.runtime.config import settings_of
 from companion.runtime.copies import read_name
-from companion.runtime.half_learnt import mark_half_learnt
+from companion.runtime.half_learnt import mark_half_learnt, mark_learnt
 from companion.runtime.lens import Fixed, Lens, keep_focus
 from companion.setup.mirrored import shows_mirrored_cards
 from companion.setup.reaching_in import StillPictures, arms_across_edge
@@ -573,6 +573,8 @@ class Setup:
             return
         with self._lock:
             self.report, self.progress = report, None
+            with contextlib.suppress(OSError):  # else it is learnt once more at the next start
+                mark_learnt(session.folder)
             self._choose_learnt(session)
 
     def _can_be_read(self, session: Session) -> None:

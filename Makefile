@@ -46,8 +46,9 @@ test-install: $(VENV)/.installed-test
 demo: install
 	@$(BIN)/nilometer demo $(GAME)
 
-test: test-install
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+# `install`, as the tests start hundreds of processes that would each compile all they import
+test: install test-install
+	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 
 # Style, complexity, formatting, types: under a minute.
 lint: test-install

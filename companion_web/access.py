@@ -93,7 +93,7 @@ class Access:
         """Every known token is compared, each in constant time."""
         if not token:
             return LOOKER
-        asked, now, found = _hashed(token), self._clock(), LOOKER
+        asked, now, found = _hash_of(token), self._clock(), LOOKER
         with self._lock:
             for known, session in list(self._rights.items()):
                 if hmac.compare_digest(known, asked):
@@ -108,10 +108,10 @@ class Access:
         return self.viewer(token).seated
 
     def is_pin(self, tried: str) -> bool:
-        return hmac.compare_digest(_hashed(_digits(tried)), _hashed(_digits(self.pin)))
+        return hmac.compare_digest(_hash_of(_pin_digits(tried)), _hash_of(_pin_digits(self.pin)))
 
     def is_code(self, tried: str) -> bool:
-        return hmac.compare_digest(_hashed(tried), _hashed(self.code))
+        return hmac.compare_digest(_hash_of(tried), _hash_of(self.code))
 
     def is_trusted(self, address: str) -> bool:
         """Whether the right PIN came from there before: others' wrong tries do not keep it out"""
@@ -129,7 +129,7 @@ class Access:
 
     def sessions(self, token: str | None = None) -> list[dict[str, Any]]:
         """[{"id", "host", "seats", "since", "seen", "address", "own"}], newest first"""
-        own, now = _hashed(token) if token else "", self._clock()
+        own, now = _hash_of(token) if token else "", self._clock()
         with self._lock:
             found = [
                 {
@@ -157,7 +157,8 @@ class Access:
             # The host's week goes on as it began: sitting down does not prolong it.
             since = (
                 next(
-                    (s.since for k, s in self._rights.items() if token and k == _hashed(token)), 0.0
+                    (s.since for k, s in self._rights.items() if token and k == _hash_of(token)),
+                    0.0,
                 )
                 if viewer.host
                 else 0.0
@@ -189,7 +190,7 @@ class Access:
         """Forgets the token, whatever it held. Raises NotKept."""
         if token:
             with self._lock, self._kept():
-                self._rights.pop(_hashed(token), None)
+                self._rights.pop(_hash_of(token), None)
 
     def end(self, ids: Iterable[str]) -> None:
         """Ends sessions, as `sessions` names them. Raises NotKept."""
@@ -229,9 +230,9 @@ class Access:
         # A token that gains rights is replaced: one that was overheard before is worth nothing
         # afterwards.
         fresh, now = secrets.token_urlsafe(32), self._clock()
-        old = _hashed(token) if token else ""
+        old = _hash_of(token) if token else ""
         self._rights = {k: s for k, s in self._rights.items() if k != old and s.at(now).seated}
-        self._rights[_hashed(fresh)] = session
+        self._rights[_hash_of(fresh)] = session
         self._write()
         return fresh
 
@@ -297,15 +298,15 @@ class Access:
         """By which a changed PIN is known: slow to guess from, for whoever gets at the file"""
         if self._marked is None or self._marked[0] != (self.pin, self._salt):
             made = hashlib.scrypt(
-                _digits(self.pin).encode(), salt=self._salt.encode(), n=2**12, r=8, p=1
+                _pin_digits(self.pin).encode(), salt=self._salt.encode(), n=2**12, r=8, p=1
             ).hex()
             self._marked = (self.pin, self._salt), made
         return self._marked[1]
 
 
-def _hashed(secret: str) -> str:
+def _hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _digits(pin: str) -> str:
+def _pin_digits(pin: str) -> str:
     return "".join(pin.split()).replace("-", "")

@@ -22,21 +22,21 @@ class BadCatalogue(ValueError):
     """A language file that cannot be used; the message names it and the fault."""
 
 
-def _codes() -> frozenset[str]:
+def _language_codes() -> frozenset[str]:
     return frozenset(f.name[:-5] for f in _FOLDER.iterdir() if f.name.endswith(".json"))
 
 
 @cache
 def language_names() -> dict[str, str]:
     """code -> the language's own name; English first"""
-    found = {code: catalogue_of(code)["name"] for code in _codes()}
+    found = {code: catalogue_of(code)["name"] for code in _language_codes()}
     return {ENGLISH: found.pop(ENGLISH), **dict(sorted(found.items()))}
 
 
 @cache
 def catalogue_of(language: str) -> dict[str, Any]:
     """Raises BadCatalogue; KeyError for a language there is no file for."""
-    if language not in _codes():
+    if language not in _language_codes():
         raise KeyError(language)
     path = _FOLDER.joinpath(f"{language}.json")
     try:

@@ -36,7 +36,7 @@ def page_answer(file: str, title: Any = "Nilometer", status: int = 200, **more: 
     )
     whole, styles = whole_page(html)
     packed = "gzip" in request.accept_encodings
-    response = Response(_packed(whole) if packed else whole, status, mimetype="text/html")
+    response = Response(_packed_page(whole) if packed else whole, status, mimetype="text/html")
     if packed:
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Security-Policy"] = POLICY.replace(
@@ -55,7 +55,7 @@ def whole_page(html: str) -> tuple[str, list[str]]:
     imports named before it; and these styles."""
     styles = [_style_text(name) for name in _STYLE.findall(html)]
     html = _STYLE.sub(lambda link: f"<style>{_style_text(link[1])}</style>", html)
-    return _SCRIPT.sub(lambda script: _preloads(script[1]) + script[0], html), styles
+    return _SCRIPT.sub(lambda script: _preload_links(script[1]) + script[0], html), styles
 
 
 def style_hashes(styles: Iterable[str]) -> str:
@@ -83,7 +83,7 @@ def _style_text(name: str) -> str:
 
 
 @cache
-def _preloads(script: str) -> str:
+def _preload_links(script: str) -> str:
     return "".join(
         f'<link rel="modulepreload" href="/static/js/{other}.js">\n'
         for other in imported_scripts(script)
@@ -91,5 +91,5 @@ def _preloads(script: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _packed(html: str) -> bytes:
+def _packed_page(html: str) -> bytes:
     return gzip.compress(html.encode(), mtime=0)

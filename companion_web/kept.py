@@ -44,9 +44,9 @@ def kept_page(
         "ended": times.get(lines[-1].event),
         "language": catalogue.catalogue_of(language),
         "pictures": {
-            line.event: _address("image/jpeg", small)
+            line.event: _data_address("image/jpeg", small)
             for line in lines[1:]
-            if (jpeg := picture(line.event)) and (small := _smaller(jpeg))
+            if (jpeg := picture(line.event)) and (small := _smaller_picture(jpeg))
         },
     }
     return render_template(
@@ -54,8 +54,8 @@ def kept_page(
         say=catalogue.template_translator(language),
         lang=language,
         title=catalogue.translated_sentence(language, data["title"]),
-        styles=[_style(name) for name in ("base", "page", "kept")],
-        scripts={"imports": _modules("kept.js")},
+        styles=[_style_address(name) for name in ("base", "page", "kept")],
+        scripts={"imports": _import_map("kept.js")},
         data=data,
     )
 
@@ -101,7 +101,7 @@ def _game_data(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _smaller(jpeg: bytes) -> bytes:
+def _smaller_picture(jpeg: bytes) -> bytes:
     """b"" where it is no picture"""
     image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
     if image is None:
@@ -112,7 +112,7 @@ def _smaller(jpeg: bytes) -> bytes:
 
 
 @cache
-def _modules(entry: str) -> dict[str, str]:
+def _import_map(entry: str) -> dict[str, str]:
     """A script and all that it imports, as an import map of data: addresses, "n/NAME" each: a
     module in such an address has no place that "./NAME" could be looked up from."""
     found: dict[str, str] = {}
@@ -129,14 +129,14 @@ def _modules(entry: str) -> dict[str, str]:
             return f'{m[1]}"n/{path}"'
 
         text = _IMPORT.sub(renamed, (STATIC / "js" / name).read_text(encoding="utf-8"))
-        found[f"n/{name}"] = _address("text/javascript", text.encode())
+        found[f"n/{name}"] = _data_address("text/javascript", text.encode())
     return found
 
 
 @cache
-def _style(name: str) -> str:
-    return _address("text/css", (STATIC / "css" / f"{name}.css").read_bytes())
+def _style_address(name: str) -> str:
+    return _data_address("text/css", (STATIC / "css" / f"{name}.css").read_bytes())
 
 
-def _address(kind: str, data: bytes) -> str:
+def _data_address(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"

@@ -59,7 +59,7 @@ def other_tellings(before: State, text: str, after: State) -> list[dict[str, Any
             type(a) is type(action)
             and a.seat == action.seat
             and a.asks() is None
-            and _place(a) == _place(action)
+            and _done_where(a) == _done_where(action)
             and a != action
         ):
             then = before.apply(a)
@@ -70,5 +70,5 @@ def other_tellings(before: State, text: str, after: State) -> list[dict[str, Any
     return [o for o in out.values() if o is not None]
 
 
-def _place(action: Action) -> list[str]:
+def _done_where(action: Action) -> list[str]:
     return [w for w in action.words().split()[:2] if not w.isdecimal()]

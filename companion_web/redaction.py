@@ -17,21 +17,21 @@ def redacted_snapshot(snapshot: Snapshot, viewer: Viewer) -> Snapshot:
         return snapshot
     own = set(viewer.seats)
     out = dict(snapshot)
-    out["scores"] = _own(snapshot.get("scores") or {}, own)
-    out["standing"] = _own(snapshot.get("standing") or {}, own)
-    out["opening_standing"] = _own(snapshot.get("opening_standing") or {}, own)
-    out["opening"] = _own(snapshot.get("opening") or {}, own)
+    out["scores"] = _own_scores(snapshot.get("scores") or {}, own)
+    out["standing"] = _own_scores(snapshot.get("standing") or {}, own)
+    out["opening_standing"] = _own_scores(snapshot.get("opening_standing") or {}, own)
+    out["opening"] = _own_scores(snapshot.get("opening") or {}, own)
     out["moves"] = [
         {
             **m,
-            "standing": _own(m.get("standing") or {}, own),
-            "scores": _own(m.get("scores") or {}, own),
+            "standing": _own_scores(m.get("standing") or {}, own),
+            "scores": _own_scores(m.get("scores") or {}, own),
         }
         for m in snapshot.get("moves") or ()
     ]
     view = dict(snapshot.get("view") or {})
     view["seats"] = [
-        s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
+        s if s.get("id") in own else {**s, "facts": [_veiled_fact(f) for f in s.get("facts") or ()]}
         for s in view.get("seats") or ()
     ]
     view["tables"] = [t for t in view.get("tables") or () if not t.get("secret")]
@@ -63,9 +63,9 @@ def snapshot_change(old: Snapshot, new: Snapshot) -> Snapshot:
     return out
 
 
-def _own(scores: dict[str, Any], own: set[str]) -> dict[str, Any]:
+def _own_scores(scores: dict[str, Any], own: set[str]) -> dict[str, Any]:
     return {seat: value for seat, value in scores.items() if seat in own}
 
 
-def _veiled(fact: dict[str, Any]) -> dict[str, Any]:
+def _veiled_fact(fact: dict[str, Any]) -> dict[str, Any]:
     return {**fact, "value": None} if fact.get("secret") else fact

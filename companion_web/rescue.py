@@ -155,14 +155,14 @@ def become_host() -> Response:
 
 @bp.get("/api/rescue/game.jsonl")
 def event_lines() -> Response:
-    return _file(hosts_rescue().lines.encode(), "game.jsonl")
+    return _file_answer(hosts_rescue().lines.encode(), "game.jsonl")
 
 
 @bp.get("/api/rescue/game.journal")
 def damaged_journal() -> Response:
     rescue = hosts_rescue()
     try:
-        return _file(rescue.damaged, "game.journal")
+        return _file_answer(rescue.damaged, "game.journal")
     except OSError as e:
         raise Problem(404, "{reason}", reason=e.strerror or "") from None
 
@@ -172,5 +172,5 @@ def not_yet(_: str) -> Response:
     raise Problem(503, "the table cannot start; the host can help", retry_after=10)
 
 
-def _file(data: bytes, name: str) -> Response:
+def _file_answer(data: bytes, name: str) -> Response:
     return as_download(Response(data, mimetype="application/octet-stream"), name)

@@ -50,9 +50,9 @@ class Server:
         try:
             # Bound here and not by waitress, which would first start its threads and leave them
             # when the port is taken.
-            listening = _bound(host, port)
+            listening = _bound_socket(host, port)
         except (OSError, OverflowError, UnicodeError) as e:
-            raise CannotServe(f"{host}:{port}: {_why(e)}") from None
+            raise CannotServe(f"{host}:{port}: {_why_not(e)}") from None
         adjusted = Adjustments(
             sockets=[listening],
             threads=THREADS,
@@ -94,14 +94,14 @@ class Server:
     @property
     def url(self) -> str:
         """As this machine itself reaches it."""
-        own = "localhost" if self.host in ("0.0.0.0", "::", "") else _bracketed(self.host)
+        own = "localhost" if self.host in ("0.0.0.0", "::", "") else _in_brackets(self.host)
         return f"{self.scheme}://{own}:{self.port}/"
 
     @property
     def address(self) -> str:
         """As phones in the network reach it."""
         public = lan_address() if self.host in ("0.0.0.0", "::", "") else self.host
-        return f"{self.scheme}://{_bracketed(public)}:{self.port}/"
+        return f"{self.scheme}://{_in_brackets(public)}:{self.port}/"
 
     def stop(self, timeout: float = 2.0) -> None:
         """Tells every phone goodbye, answers what is under way, closes. May be called twice, and
@@ -172,7 +172,7 @@ def lan_address() -> str:
             return "127.0.0.1"
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bound_socket(host: str, port: int) -> socket.socket:
     if not 0 <= port < 65536:
         raise OverflowError("no such port")
     family, _, _, _, address = socket.getaddrinfo(
@@ -181,7 +181,7 @@ def _bound(host: str, port: int) -> socket.socket:
     return socket.create_server(address[:2], family=family, backlog=256)
 
 
-def _why(e: Exception) -> str:
+def _why_not(e: Exception) -> str:
     number = getattr(e, "errno", None) or 0
     if number == errno.EADDRINUSE:
         return "another program serves there; is a table running already?"
@@ -190,7 +190,7 @@ def _why(e: Exception) -> str:
     return os.strerror(number) if number > 0 else getattr(e, "strerror", None) or str(e)
 
 
-def _bracketed(host: str) -> str:
+def _in_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 

@@ -91,7 +91,7 @@ def spoken_verdict(snapshot: Mapping[str, Any], language: str) -> str:
         out.append(translated_text(language, "Winner: {names}", names=winners))
     elif kind == "moved" and snapshot["turn"] in names:
         out.append(translated_text(language, "It is {name}'s turn.", name=name(snapshot["turn"])))
-    return " ".join(_sentence(text) for text in dict.fromkeys(out) if text)
+    return " ".join(_whole_sentence(text) for text in dict.fromkeys(out) if text)
 
 
 def spoken_text(packed: Any, language: str) -> str:
@@ -102,10 +102,10 @@ def spoken_text(packed: Any, language: str) -> str:
         return Text(packed["t"], args).translated(lambda t: texts.get(t, t))
     if not isinstance(packed, str):
         return str(packed)
-    return texts.get(packed) or ", ".join(_place(part, texts) for part in packed.split(", "))
+    return texts.get(packed) or ", ".join(_place_name(part, texts) for part in packed.split(", "))
 
 
-def _place(name: str, texts: Mapping[str, str]) -> str:
+def _place_name(name: str, texts: Mapping[str, str]) -> str:
     """ "australia-3.forest1": "Australia 3, forest 1"; anything else as it is"""
     parts = []
     for part in name.split("."):
@@ -116,5 +116,5 @@ def _place(name: str, texts: Mapping[str, str]) -> str:
     return ", ".join(parts)
 
 
-def _sentence(text: str) -> str:
+def _whole_sentence(text: str) -> str:
     return text[0].upper() + text[1:] + ("" if text[-1] in ".!?…" else ".")

@@ -60,7 +60,9 @@ def made_certificate(names: Collection[str]) -> bytes:
         # A Pi without a network starts in the past.
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=DAYS - 1))
-        .add_extension(x509.SubjectAlternativeName([_general(n) for n in names]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([_general_name(n) for n in names]), critical=False
+        )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
@@ -90,7 +92,7 @@ def _is_good(path: Path, wanted: Collection[str]) -> bool:
     return set(wanted) <= have and left > datetime.timedelta(days=RENEW_DAYS)
 
 
-def _general(name: str) -> x509.GeneralName:
+def _general_name(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:

@@ -1,8 +1,10 @@
 """What tests of several rooms share, and the order in which they run."""
 
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,23 @@ SLOWEST = (
     "calibration/learned/test_learned.py",
     "companion/explain/test_evenings.py",
 )
+
+# what JAX compiles is kept for all processes of a run: it takes longer than most learning here
+COMPILED = pytest.StashKey[tempfile.TemporaryDirectory]()
+
+
+def pytest_configure(config):
+    """In the process that starts the others, which have its environment"""
+    if "PYTEST_XDIST_WORKER" not in os.environ and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        config.stash[COMPILED] = tempfile.TemporaryDirectory(prefix="nilometer-jax-")
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = config.stash[COMPILED].name
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+
+
+def pytest_unconfigure(config):
+    if COMPILED in config.stash:
+        del os.environ["JAX_COMPILATION_CACHE_DIR"]
+        config.stash[COMPILED].cleanup()
 
 
 def pytest_collection_modifyitems(items):

@@ -54,10 +54,10 @@ def test_imports_only_what_it_may(room):
                 )
 
 
-@pytest.mark.parametrize("room", [r for r in ROOMS if r not in ("vision", "calibration")])
+@pytest.mark.parametrize("room", [r for r in ROOMS if r != "vision"])
 def test_no_modules_import_each_other_in_a_circle(room):
     """Imports inside functions and those for types count too; a package that names its own modules
-    does not. vision and calibration are still to come."""
+    does not. vision is still to come."""
     modules = {
         ".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p
         for p in files(room)
@@ -254,7 +254,7 @@ def test_no_name_of_the_eye_means_two_things():
 SHORT = {"say", "game", "games", "command", "cli", "main"}
 
 # here a name that begins with an underscore needs two words as well
-PRIVATE_TOO = ("engine", "cli", "devtools")
+PRIVATE_TOO = ("engine", "companion", "cli", "devtools")
 
 
 def test_functions_are_named_in_two_words():
@@ -268,14 +268,11 @@ def test_functions_are_named_in_two_words():
 
 
 def test_no_name_of_the_table_or_the_tools_means_two_things():
-    """Functions and classes of companion (but simulate, still to come), cli and devtools, private
-    ones too"""
+    """Functions and classes of companion, cli and devtools, private ones too"""
     for room in ("companion", "cli", "devtools"):
         homes = {}
         for path in files(room):
             where = path.relative_to(ROOT).as_posix()
-            if where.startswith("companion/simulate/"):
-                continue
             for name, is_function in top_level(path):
                 if (is_function or name[:1].isupper() and not name.isupper()) and name not in SHORT:
                     assert name not in homes, f"{name} is in {where} and {homes[name]}"

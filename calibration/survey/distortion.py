@@ -3,19 +3,15 @@ must be seen straight."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import cv2
 import numpy as np
 
+from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import TAPPED_REACH
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.plan import Plan
 from vision.registration.board_edges import EdgePoints, line_contrast, shown_sides, smooth_image
 from vision.registration.printed_lines import bent_lines
-
-if TYPE_CHECKING:
-    from calibration.survey.registrar_fit import SurveyPhotos
 
 BEND_STEP = 0.04
 BENDS = np.arange(-12, 4) * BEND_STEP  # k1 of lenses that are tried

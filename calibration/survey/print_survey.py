@@ -4,13 +4,13 @@ where no photo is of the empty board one that is put together of them."""
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.survey.bundle_adjustment import Bundle, PhotoSight
+from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import TAPPED_REACH
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.posed_photo import Shot
@@ -19,9 +19,6 @@ from vision.plan import Plan
 from vision.registration.pose_refinement import LEAST_PATCHES, PrintFit, follow_print
 from vision.registration.print_map import Picture, PrintMap, choose_spots, compose_board
 from vision.registration.registrar import LEAST_SEEN_SHARE, SURE_SHARE, corner_shift
-
-if TYPE_CHECKING:
-    from calibration.survey.registrar_fit import SurveyPhotos
 
 ASTRAY_MM = 20.0  # by which corners may be tapped off, or half a site
 

@@ -17,6 +17,7 @@ from calibration.survey.side_survey import (
     held_by_lines,
     settle_by_lines,
 )
+from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import mend_corners, tapped_well, turns_by_pieces
 from calibration.survey.tapped_grid import most_plain
 from vision.evidence.site_evidence import Contents, NoBoard
@@ -225,30 +226,6 @@ def survey_photos(
     )
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish_poses(registrar, pictures, known, poses)
-
-
-class SurveyPhotos:
-    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
-    that joins them; lent: those of which another's fingers tell"""
-
-    def __init__(
-        self,
-        pictures: list[Picture],
-        layouts: list[dict[str, Contents]],
-        bundle: Bundle,
-        lent: Sequence[int] = (),
-    ) -> None:
-        self.pictures, self.layouts, self.bundle, self.lent = pictures, layouts, bundle, lent
-        self.images = [p.image for p in pictures]
-
-    @property
-    def poses(self) -> list[Pose]:
-        return [self.bundle.pose(n) for n in range(len(self.pictures))]
-
-    @property
-    def barest(self) -> int:
-        """number of the photo with the fewest pieces"""
-        return min(range(len(self.layouts)), key=lambda n: sum(map(len, self.layouts[n].values())))
 
 
 def find_frames(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap | None, Tiles | None]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 import cv2
 import msgspec
 import numpy as np
 
 from calibration.survey.bundle_adjustment import CARD_MM, LIMBER, TAP_PX, Bundle
+from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import TAP_REACH, TAPPED_REACH
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import site_spacing
@@ -19,9 +19,6 @@ from vision.plan import Plan
 from vision.registration.board_edges import EdgePoints, board_edges, shown_sides
 from vision.registration.pose_refinement import FLOOR_PX
 from vision.registration.printed_lines import printed_lines
-
-if TYPE_CHECKING:
-    from calibration.survey.registrar_fit import SurveyPhotos
 
 SIDE_PX = 0.1  # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
 # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import click
 import cv2
@@ -26,6 +28,7 @@ from hardware.simulated import FAULTS
 from hardware.supervisor import Supervisor
 
 PORT = 8000
+PICTURES = 60 * 2**20  # bytes of the moves' pictures, which are gone when the demo ends
 
 
 @click.command()
@@ -49,12 +52,15 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     specimen = demo_copy(game.name, state_dir() / "demo" / game.name)
     count = min(max(3, game.players[0]), game.players[1])
     state = game.setup([s.id for s in game.seats[:count]], (), specimen.rules_plan)
-    table = Table(state, Journal(), specimen.rules_plan)
+    folder = tempfile.TemporaryDirectory(prefix="nilometer-demo-")
+    journal = Journal(Path(folder.name) / "demo.journal", PICTURES)
+    table = Table(state, journal, specimen.rules_plan)
     plan, _ = plan_of(game.name, None)
     director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
     cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
-    app = companion_web.create_app(table, page_settings(specimen, "Demo"), faults_of(director))
+    settings = page_settings(specimen, "Demo", state=Path(folder.name))
+    app = companion_web.create_app(table, settings, faults_of(director))
     server = _serve_page(app, host, port)
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
@@ -80,6 +86,8 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
         loop.stop()
         server.stop()
         watching.join(3)
+        journal.close()
+        folder.cleanup()
     return leave_process(0 if summary.holds or stopped.is_set() else 1)
 
 

@@ -115,6 +115,7 @@ def play_evening(config: str | None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     settings = load_config(config)
+    newer = NewModel(settings.path(settings.copy))  # than the one that is read now
     specimen = open_copy(settings.path(settings.copy))
     journal = Journal(settings.path(settings.journal), settings.picture_budget_mb * 2**20)
     click.get_current_context().call_on_close(journal.close)
@@ -141,7 +142,7 @@ def play_evening(config: str | None) -> int:
         panel,
         notify.tell_alive,
         lessons=Lessons(specimen.folder) if settings.learn else None,
-        new_reader=NewModel(specimen.folder).reader,
+        new_reader=newer.reader,
     )
     if is_half_learnt(specimen.folder) and LEARNS not in [t.name for t in threading.enumerate()]:
         learn_rest(specimen.folder)

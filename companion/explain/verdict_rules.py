@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from companion.explain.halfway import MOST, half_done_sites
 from companion.explain.hypothesis import (
+    ALIKE,
     MISREAD,
     STANDS_OUT,
     UNKNOWN,
@@ -15,6 +16,7 @@ from companion.explain.hypothesis import (
     differing_sites,
     known_below,
     legal_run,
+    shows_same,
     site_score,
 )
 from companion.explain.ranking import (
@@ -138,7 +140,7 @@ def all_explained(s: Situation) -> Verdict:
         todo=s.todo,
         seen=s.behind,
         text=verdict_text(name, s.best, s.past),
-        question=decision_question(s.best.state) or _foreign_beside(s),
+        question=decision_question(s.best.state) or _foreign_beside(s) or _begun_beside(s),
         certain=s.best.certain,
         redone=s.best.redone,
     )
@@ -283,6 +285,31 @@ def _foreign_beside(s: Situation) -> Question | None:
         return None
     [site] = s.look.foreign
     return None if site in s.best.touched else _what_is_it(s, s.best.state, site)
+
+
+def _begun_beside(s: Situation) -> Question | None:
+    """What is asked of the single place beside what was done that is read rather as something else
+    than lies there, if something legal leads to that: hands may be in the middle of it."""
+    best, look = s.best, s.look
+    odd = {
+        site: (have, seen)
+        for site in look.evidence.sites.keys() - best.touched
+        if look.logp(site, have := best.layout.get(site, ())) < -ALIKE
+        and (seen := look.best(site)) is not None
+        and not shows_same(best, look, site, seen)
+    }
+    if not best.actions or len(odd) != 1:
+        return None
+    [(site, (have, seen))] = odd.items()
+    shown = known_below(look.same_base(site, seen, have), have)
+    for proposal in best.state.explain({site: (have, shown)}):
+        if legal_run(best.state, proposal.actions) and not proposal.belated:
+            text = sentence_of(best.state, proposal.actions) or pieces_text(
+                seen, s.game.kind_name
+            )
+            answer = Answer(text, tuple(map(str, proposal.actions)))
+            return what_happened((site,), [answer], odd, look, best.state.turn)
+    return None
 
 
 def _what_is_it(s: Situation, state: State, site: str) -> Question:

@@ -110,23 +110,35 @@ def drawn_shape(prim: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def free_spots(
-    outline: Outline, apart: float, most: int = MOST_SPOTS, avoid: Sequence[Outline] = ()
-) -> list[list[float]]:
+def free_spots(outline: Outline, apart: float, most: int = MOST_SPOTS) -> list[list[float]]:
     """Places for pieces inside an outline, (x, y) in mm, the roomiest first, then those around it;
-    at least `apart` from each other if that is possible, otherwise closer; outside the outlines to
-    `avoid`."""
+    at least `apart` from each other if that is possible, otherwise closer."""
+    return _spots_at(*_room_inside(outline), apart, most)
+
+
+def _room_inside(
+    outline: Outline, avoid: Sequence[Outline] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points inside an outline, (N, 2), and how much room is around each, (N,), in mm: none inside
+    the outlines to `avoid`."""
     pts, room = _grid_inside(np.array(outline, float))
     for other in avoid:
         inside, gap = _edge_gaps(pts, np.array(other, float))
         room = np.where(inside, 0, np.minimum(room, gap))
+    return pts, room
+
+
+def _spots_at(
+    pts: np.ndarray, room: np.ndarray, apart: float, most: int = MOST_SPOTS
+) -> list[list[float]]:
     first = pts[int(np.argmax(room))]
     for share in (1.0, 0.8, 0.6, 0.45):
         fit = pts[room >= 0.45 * apart * share]
-        chosen = [first]
-        for p in fit[np.argsort(((fit - first) ** 2).sum(1), kind="stable")]:
-            if len(chosen) < most and min(math.dist(p, q) for q in chosen) >= apart * share:
-                chosen.append(p)
+        fit = fit[np.argsort(((fit - first) ** 2).sum(1), kind="stable")]
+        chosen, gaps = [first], np.hypot(*(fit - first).T)
+        while len(chosen) < most and (free := np.flatnonzero(gaps >= apart * share)).size:
+            chosen.append(fit[free[0]])
+            gaps = np.minimum(gaps, np.hypot(*(fit - chosen[-1]).T))
         if len(chosen) >= most // 2:
             break
     return [_rounded_values(p) for p in chosen]
@@ -182,13 +194,13 @@ def _loose_spots(site: Site, plan: Plan) -> dict[str, Any]:
     loose = [max(p.footprint) for p in plan.piece if not lies_first(p.kind) and p.spans is None]
     apart = 1.2 * float(np.median(loose)) if loose else 10.0
     wanted = max(1.0, READABLE * max(plan.size) / apart)
-    inner = [s.outline for s in plan.site if s.of == site.id]
+    room = _room_inside(site.outline, [s.outline for s in plan.site if s.of == site.id])
     for scale in (wanted, 0.8 * wanted, 0.65 * wanted):
-        found = free_spots(site.outline, apart * scale, avoid=inner)
+        found = _spots_at(*room, apart * scale)
         nearest = min((math.dist(p, q) for i, p in enumerate(found) for q in found[:i]), default=0)
         if scale > 1 and len(found) >= 5 and nearest >= 0.75 * apart * scale:
             return {"spots": found, "scale": round(scale, 2)}
-    return {"spots": free_spots(site.outline, apart, avoid=inner), "scale": 1}
+    return {"spots": _spots_at(*room, apart), "scale": 1}
 
 
 def _piece_shapes(art: drawings.Art, plan: Plan, kind: str) -> list[dict[str, Any]]:

@@ -22,6 +22,11 @@ def mark_half_learnt(folder: Path) -> None:
     (folder / MARK).write_bytes(b"")
 
 
+def mark_learnt(folder: Path) -> None:
+    """Notes that nothing is being learnt any more, whenever the model was written. Raises OSError."""
+    (folder / MARK).unlink(missing_ok=True)
+
+
 def is_half_learnt(folder: Path) -> bool:
     """Whether the copy's model is still the one that was there when that was noted."""
     try:

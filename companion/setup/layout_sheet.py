@@ -12,7 +12,7 @@ import engine
 from calibration.copy import game_plan
 from companion.printing.board_drawing import board_drawing, piece_namer
 from companion.setup.sampler_layouts import sampler_layouts
-from companion.simulate.samples import Layout
+from companion.simulate.samples import SampleLayout
 from engine.text import Text, say
 from vision.plan import Plan
 
@@ -26,12 +26,15 @@ HIGHER = 0.16
 
 
 def layout_sheet(
-    plan: Plan, layouts: Sequence[Layout], language: str = "en", words: Callable[[Text], str] = str
+    plan: Plan,
+    layouts: Sequence[SampleLayout],
+    language: str = "en",
+    words: Callable[[Text], str] = str,
 ) -> str:
     """A self-contained HTML page. words: translates a text into `language`."""
     made, name = board_drawing(plan.game, plan), piece_namer(plan.game)
 
-    def in_words(layout: Layout) -> str:
+    def in_words(layout: SampleLayout) -> str:
         return "".join(
             f"<dt>{html.escape(site)}<dd>{html.escape(', '.join(words(name(k)) for k in contents))}"
             for site, contents in layout.items()
@@ -62,7 +65,7 @@ def _title_of(plan: Plan) -> Text | str:
         return plan.game
 
 
-def layout_picture(made: Mapping[str, Any], layout: Layout) -> str:
+def layout_picture(made: Mapping[str, Any], layout: SampleLayout) -> str:
     """SVG of the board with a layout on it, in a page or as a file. made: from
     companion.printing.board_drawing."""
     w, h = made["size"]

@@ -11,7 +11,7 @@ from operator import itemgetter
 import numpy as np
 
 from companion.simulate.copies import art_for
-from companion.simulate.samples import Layout, another_sampler, full_samplers
+from companion.simulate.samples import SampleLayout, another_sampler, full_samplers
 from vision.geometry.footprints import stands_upright
 from vision.plan import Plan
 
@@ -22,7 +22,7 @@ FEWEST = 16
 APART = 2.0  # sites between standing pieces that are far enough apart not to hide each other
 
 
-def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
+def sampler_layouts(plan: Plan, seed: int = 1) -> list[SampleLayout]:
     """Layouts for a person to lay; the same seed gives the same ones. The game's `[[lie]]` says
     what may lie where."""
     rng = random.Random(seed)
@@ -63,7 +63,7 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     return layouts
 
 
-def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
+def spread_out_layouts(plan: Plan, rng: random.Random) -> list[SampleLayout]:
     """Layouts of pieces that lean and hide each other and so look different in every place:
     everything in the box, each kind far from where it stands in the other photos and from
     everything else in its own."""
@@ -71,7 +71,7 @@ def spread_out_layouts(plan: Plan, rng: random.Random) -> list[Layout]:
     side = float(np.median([np.ptp(np.array(s.outline), axis=0).max() for s in sites]))
     centres = np.array([s.centre for s in sites]) / side
     most = len(sites) // 2  # the board must be visible beside them
-    layouts: list[Layout] = []
+    layouts: list[SampleLayout] = []
     shown: dict[str, list[int]] = {p.kind: [] for p in plan.piece}
     for _ in range(ROUNDS):
         todo = [
@@ -110,7 +110,9 @@ def nearest_distances(centres: np.ndarray, at: list[int]) -> np.ndarray:
     )
 
 
-def one_more_layout(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
+def one_more_layout(
+    plan: Plan, kinds: Sequence[str], before: Sequence[SampleLayout]
+) -> SampleLayout:
     """A layout that shows these kinds again, and little else. before: what the photos so far
     show."""
     return another_sampler(

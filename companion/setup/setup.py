@@ -29,7 +29,7 @@ from calibration.session import Corners, Session, begun_in
 from companion.fault import Fault
 from companion.runtime.config import settings_of
 from companion.runtime.copies import read_name
-from companion.runtime.half_learnt import mark_half_learnt
+from companion.runtime.half_learnt import mark_half_learnt, mark_learnt
 from companion.runtime.lens import Fixed, Lens, keep_focus
 from companion.setup.mirrored import shows_mirrored_cards
 from companion.setup.reaching_in import StillPictures, arms_across_edge
@@ -280,7 +280,7 @@ class Setup:
                 ),
             )
         if session is not None and not framing.faults and session.next != 0:
-            remarks = _counted(session, session.next, session.remarks(image, session.next))
+            remarks = _with_count(session, session.next, session.remarks(image, session.next))
             framing = msgspec.structs.replace(framing, advice=(*framing.advice, *remarks))
         stirs = self._stirs(image)
         self._still.note(image, stirs)
@@ -339,7 +339,7 @@ class Setup:
             try:
                 session.take(number, image, corners)
                 step = session.steps[number]
-                step.remarks = _counted(session, number, step.remarks)
+                step.remarks = _with_count(session, number, step.remarks)
                 if number == 0:
                     step.remarks += self._hands_on_first(session, image, corners)
                 keep_focus(session.folder, self._lens.name, self._lens.focus)
@@ -573,6 +573,8 @@ class Setup:
             return
         with self._lock:
             self.report, self.progress = report, None
+            with contextlib.suppress(OSError):  # else it is learnt once more at the next start
+                mark_learnt(session.folder)
             self._choose_learnt(session)
 
     def _can_be_read(self, session: Session) -> None:
@@ -622,7 +624,7 @@ class Setup:
         return "\n".join(lines) + "\n"
 
 
-def _counted(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:
+def _with_count(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:
     """Remarks on a photo, with its pieces counted where they speak of pieces: what is looked at is
     places, and on one may lie a heap."""
     layout = session.steps[number].layout if number is not None else {}

@@ -12,7 +12,7 @@ from pathlib import Path
 import cv2
 
 from companion.simulate.editions import art_edition as other_edition
-from companion.simulate.samples import Layout, full_samplers, random_layout
+from companion.simulate.samples import SampleLayout, full_samplers, random_layout
 from companion.simulate.tabletop import Tabletop
 from engine.art import Art, BadArt, load_art, plain_art
 from hardware.film import Film, through_jpeg
@@ -116,19 +116,19 @@ def make_copy(
     rng = random.Random(conditions.seed * 1009 + conditions.edition)
     rules, top = art_for(plan).data.get("lie", ()), conditions.table(plan)
     view, film = conditions.look(plan), Film(conditions.seed)
-    first: list[tuple[Layout, str]] = [({}, "empty-1"), ({}, "empty-2")]
+    first: list[tuple[SampleLayout, str]] = [({}, "empty-1"), ({}, "empty-2")]
     first += [
         (layout, f"sampler-{n}") for n, layout in enumerate(full_samplers(plan, rules, rng), 1)
     ]
     for layout, name in first:
-        _photograph(folder / name, top, layout, film, view, conditions.light(rng))
+        _write_photo(folder / name, top, layout, film, view, conditions.light(rng))
     for n in range(1, photos + 1):
         if n % 5 == 0:
             view = view.moved(
                 [rng.gauss(0, 0.6), rng.gauss(0, 0.6), rng.gauss(0, 0.9)],
                 [rng.gauss(0, 3) for _ in range(3)],
             )
-        _photograph(
+        _write_photo(
             folder / "test" / f"{n:02}",
             top,
             random_layout(plan, rules, rng),
@@ -144,7 +144,7 @@ def make_copy(
     return folder
 
 
-def _photograph(
+def _write_photo(
     path: Path, top: Tabletop, layout: dict, film: Film, view: View, light: Light
 ) -> None:
     top.lay({})

@@ -61,16 +61,16 @@ class Players:
             return shuffled[0]
         if promising:
             return self.rng.choice(promising)
-        layout, points = state.layout(), _points_of(state)
+        layout, points = state.layout(), _points_by_seat(state)
         scored = []
         for action in shuffled:
             after = state.apply(action)
-            gain = _points_of(after).get(action.seat, 0) - points.get(action.seat, 0)
+            gain = _points_by_seat(after).get(action.seat, 0) - points.get(action.seat, 0)
             scored.append((gain, after.layout() != layout, self.rng.random(), action))
         return max(scored, key=lambda s: s[:3])[3]
 
 
-def _points_of(state: State) -> dict[str, float]:
+def _points_by_seat(state: State) -> dict[str, float]:
     return {
         s: float(sum(v.values()) if isinstance(v, dict) else v) for s, v in state.scores().items()
     }

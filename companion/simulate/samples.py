@@ -28,14 +28,14 @@ from typing import Any
 from vision.geometry.occlusion import visible_counts
 from vision.plan import Plan, Site
 
-Layout = dict[str, list[str]]
+SampleLayout = dict[str, list[str]]
 Rule = Mapping[str, Any]
 # where no [[lie]] says otherwise
 ANYTHING: Sequence[Rule] = [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
 UNCOUNTED = 6  # how many there are of a kind whose number the plan leaves at 0
 
 
-def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layout:
+def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> SampleLayout:
     """One random layout, within the numbers in the box."""
     return _Maker(plan, rules, rng).make(need=None)
 
@@ -47,7 +47,7 @@ def full_samplers(
     photos: int = 2,
     each: int = 4,
     sides: bool = False,
-) -> list[Layout]:
+) -> list[SampleLayout]:
     """Layouts that together show every kind `each` times in sight, as far as box, sites, photos and
     the throws allow; of what seldom lies, such as the ziggurats of a game of forty tiles, it may be
     one or two fewer. sides: a piece shows but one of its sides at a time, as people's do; else
@@ -63,7 +63,7 @@ def full_samplers(
         }
     )
     full = need.copy()
-    out: list[Layout] = []
+    out: list[SampleLayout] = []
     for n in range(photos):
         made = _Maker(plan, rules, rng, out, sides).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
@@ -76,9 +76,9 @@ def another_sampler(
     rules: Sequence[Rule],
     rng: random.Random,
     kinds: Sequence[str],
-    before: Sequence[Layout],
+    before: Sequence[SampleLayout],
     each: int,
-) -> Layout:
+) -> SampleLayout:
     """One more layout, which shows these kinds up to `each` times in sight, and nothing on sites
     that need not show any of them;
     before: what the photos so far show."""
@@ -110,7 +110,7 @@ class _Maker:
         plan: Plan,
         rules: Sequence[Rule],
         rng: random.Random,
-        before: Sequence[Layout] = (),
+        before: Sequence[SampleLayout] = (),
         sides: bool = False,
     ) -> None:
         """before: what the photos before this one show; sides: as samplers() has it"""
@@ -124,7 +124,7 @@ class _Maker:
                 for k in self.one.values()
             }
         )
-        self.layout: Layout = {}
+        self.layout: SampleLayout = {}
         self.site = ""
 
     def make(
@@ -132,7 +132,7 @@ class _Maker:
         need: Counter[str] | None,
         full: Mapping[str, int] | None = None,
         share_of_once: float = 1.0,
-    ) -> Layout:
+    ) -> SampleLayout:
         """need: how many of each kind are still wanted, full: how many were at first; None for a
         layout at random."""
         self.need = None if need is None else need.copy()
@@ -250,7 +250,7 @@ class _Maker:
         """How many more of a kind the box holds, beside what is taken"""
         return self.left[self.one[kind]] - sum(self.one[k] == self.one[kind] for k in taken)
 
-    def _lay(self, part: Layout) -> None:
+    def _lay(self, part: SampleLayout) -> None:
         self.layout |= part
         self.left -= Counter(self.one[k] for contents in part.values() for k in contents)
         if self.need is not None:

@@ -65,8 +65,8 @@ def declare_action() -> Response:
         asks.add(other)
     if not who.host and (asks := asks - set(who.seats)):
         said, last = str(action), table.lines[-1].event
-        words = _words(actions) if passed else packed_doing(table.state.apply(action))
-        return _offered(
+        words = _offered_words(actions) if passed else packed_doing(table.state.apply(action))
+        return _offered_answer(
             who,
             action.seat,
             asks,
@@ -120,7 +120,7 @@ def replace_move() -> Response:
         words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [
             pack_text(say("{actions}", actions=str(action)))
         ]
-        return _offered(
+        return _offered_answer(
             who,
             action.seat,
             asks,
@@ -191,12 +191,12 @@ def _with_consent(
     if not asks:
         raise Problem(403, "others did that: the host can take it back")
     last = table.lines[-1].event
-    return _offered(
+    return _offered_answer(
         who, who.seats[0], asks, text, [pack_text(words)], lambda: table.lines[-1].event == last, do
     )
 
 
-def _offered(
+def _offered_answer(
     who: Viewer,
     giver: str,
     asks: Collection[str],
@@ -211,7 +211,7 @@ def _offered(
     return jsonify({"offered": True, "serial": web.feed.frame.serial})
 
 
-def _words(actions: Sequence[Action]) -> list[Any]:
+def _offered_words(actions: Sequence[Action]) -> list[Any]:
     return [
         pack_text(
             sentence_of(web.table.state, actions)

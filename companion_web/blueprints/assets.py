@@ -21,8 +21,8 @@ PACKED = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 @bp.get("/static/<path:name>")
 def static_file(name: str) -> Response:
-    known = name in _scripts() and "gzip" in request.accept_encodings
-    packed = _packed(name) if known else None
+    known = name in _packed_names() and "gzip" in request.accept_encodings
+    packed = _packed_file(name) if known else None
     if packed is not None:
         response = Response(
             packed[0],
@@ -40,7 +40,7 @@ def static_file(name: str) -> Response:
 
 
 @cache
-def _scripts() -> dict[str, Path]:
+def _packed_names() -> dict[str, Path]:
     """Scripts, styles and drawings, which are worth packing, by name"""
     return {
         path.relative_to(STATIC).as_posix(): path
@@ -50,12 +50,12 @@ def _scripts() -> dict[str, Path]:
 
 
 @cache
-def _packed(name: str) -> tuple[bytes, str, str]:
-    """One of `_scripts` packed, its type and a tag. What is remembered is never of a name that
+def _packed_file(name: str) -> tuple[bytes, str, str]:
+    """One of `_packed_names` packed, its type and a tag. What is remembered is never of a name that
     somebody made up."""
-    data = _scripts()[name].read_bytes()
+    data = _packed_names()[name].read_bytes()
     tag = hashlib.sha256(data).hexdigest()[:16]
-    return gzip.compress(data, mtime=0), PACKED[_scripts()[name].suffix], tag
+    return gzip.compress(data, mtime=0), PACKED[_packed_names()[name].suffix], tag
 
 
 @bp.get("/locale/<code>.json")

@@ -48,7 +48,7 @@ def reasons_why_not() -> Response:
     return jsonify(
         {
             "violations": reasons_against(
-                table.state, seat, kind, _site(table, request.args.get("site", ""))
+                table.state, seat, kind, _known_site(table, request.args.get("site", ""))
             )
         }
     )
@@ -59,7 +59,7 @@ def place_contents(site: str) -> Response:
     """`{"contents": [kind], "may": [[kind]], "picture": bool}`"""
     seated_viewer()
     table = web.table
-    _site(table, site)
+    _known_site(table, site)
     found = may_lie(
         table.state, web.choices.at(table.state), site, table.guesses(site), table.plan.counts
     )
@@ -76,14 +76,16 @@ def place_contents(site: str) -> Response:
 def place_picture(site: str) -> Response:
     seated_viewer()
     table = web.table
-    return _picture(table.sight.place(_site(table, site)) if table.sight is not None else None)
+    return _picture_answer(
+        table.sight.place(_known_site(table, site)) if table.sight is not None else None
+    )
 
 
 @bp.post("/place")
 def correct_place() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to
     it is done; else 409. A place that somebody is asked about is theirs to tell."""
-    who, table, site = seated_viewer(), web.table, _site(web.table, text_in("site"))
+    who, table, site = seated_viewer(), web.table, _known_site(web.table, text_in("site"))
     asked = web.snapshot.get("question") or {}
     if site in asked.get("sites", ()):
         require_asked(who, asked)
@@ -107,10 +109,10 @@ def live_picture() -> Response:
     """What the camera sees now."""
     require_host()
     sight = web.table.sight
-    return _picture(sight.now() if sight is not None else None)
+    return _picture_answer(sight.now() if sight is not None else None)
 
 
-def _picture(data: bytes | None) -> Response:
+def _picture_answer(data: bytes | None) -> Response:
     if data is None:
         raise Problem(404, "there is no picture")
     return Response(data, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
@@ -123,7 +125,7 @@ def _own_seat(who: Viewer) -> str:
     return seat
 
 
-def _site(table: Table, site: str) -> str:
+def _known_site(table: Table, site: str) -> str:
     if site not in table.plan.sites:
         raise Problem(400, "there is no place called {site}", site=site[:40])
     return site

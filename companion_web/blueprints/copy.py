@@ -53,7 +53,7 @@ def calibration_report() -> Response:
     """The calibration's report. It stands for itself: no script, no other file, only its own
     pictures and its own style."""
     try:
-        text = (_folder() / "report.html").read_text(encoding="utf-8")
+        text = (_copy_folder() / "report.html").read_text(encoding="utf-8")
     except OSError:
         raise Problem(404, "there is no report yet: calibrate the copy again") from None
     text = in_language(text, catalogue.request_language())
@@ -88,7 +88,7 @@ def in_language(report: str, language: str) -> str:
 def undo_learning() -> Response:
     """The model before the last learning at the table again; it is read with from the table's next
     start on."""
-    folder = _folder()
+    folder = _copy_folder()
     try:
         learning.undo_learning(folder)
     except BadCopy:
@@ -109,7 +109,7 @@ def tracing_page() -> Any:
 
 def tracing_desk() -> Desk:
     """The copy's plan on a photo of its empty board."""
-    folder, shared = _folder(), web
+    folder, shared = _copy_folder(), web
     with _opening:
         name = _empty_photo(folder)
         if name is None:
@@ -118,13 +118,15 @@ def tracing_desk() -> Desk:
         if shared.desk is None or shared.desk_photo != photo:
             shared.desk_photo = photo
             try:
-                shared.desk = Desk(_plan(folder), load_photo(folder / name), folder / "plan.toml")
+                shared.desk = Desk(
+                    _plan_data(folder), load_photo(folder / name), folder / "plan.toml"
+                )
             except (BadPhoto, OSError, tomllib.TOMLDecodeError) as e:
                 raise Problem(409, "{reason}", reason=str(e)) from None
         return shared.desk
 
 
-def _plan(folder: Path) -> dict[str, Any]:
+def _plan_data(folder: Path) -> dict[str, Any]:
     own = folder / "plan.toml"
     if own.is_file():
         return tomllib.loads(own.read_text(encoding="utf-8"))
@@ -150,7 +152,7 @@ def _empty_photo(folder: Path) -> str | None:
     return next((n for n in names if (folder / n).is_file()), None)
 
 
-def _folder() -> Path:
+def _copy_folder() -> Path:
     """Where the copy is that is played with, or that is being made."""
     require_host()
     if not web.is_set_up and (session := web.setup.session) is not None:
@@ -161,7 +163,7 @@ def _folder() -> Path:
     return Path(folder)
 
 
-def _saved() -> None:
+def _save_drawn() -> None:
     if not web.is_set_up:
         try:
             web.setup.plan_drawn()
@@ -169,4 +171,4 @@ def _saved() -> None:
             raise Problem(409, e.text.template, **e.text.args) from None
 
 
-bp.register_blueprint(trace_blueprint(tracing_desk, _saved))
+bp.register_blueprint(trace_blueprint(tracing_desk, _save_drawn))

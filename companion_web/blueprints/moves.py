@@ -16,7 +16,7 @@ bp = Blueprint("moves", __name__, url_prefix="/api/moves")
 @bp.get("/<int:event>")
 def move_details(event: int) -> Response:
     """The layouts before and after, and which camera pictures there are of them."""
-    before, after = _lines(event)
+    before, after = _lines_about(event)
     kept = [w for w in ("before", "after") if web.table.journal.picture(event, w) is not None]
     one = {
         "moves": [{"scores": after.state.scores()}],
@@ -27,8 +27,8 @@ def move_details(event: int) -> Response:
         {
             "event": event,
             "text": after.action,
-            "before": _layout(before),
-            "after": _layout(after),
+            "before": _layout_after(before),
+            "after": _layout_after(after),
             "pictures": kept,
             "scores": redacted_snapshot(one, current_viewer())["moves"][0]["scores"],
         }
@@ -45,7 +45,7 @@ def move_picture(event: int, which: str) -> Response:
     )
 
 
-def _lines(event: int) -> tuple[Line, Line]:
+def _lines_about(event: int) -> tuple[Line, Line]:
     lines = web.table.lines
     for before, after in zip(lines, lines[1:]):
         if after.event == event:
@@ -53,5 +53,5 @@ def _lines(event: int) -> tuple[Line, Line]:
     raise Problem(404, "there is no such move any more")
 
 
-def _layout(line: Line) -> dict[str, list[str]]:
+def _layout_after(line: Line) -> dict[str, list[str]]:
     return {s: list(c) for s, c in line.state.layout().items()}

@@ -67,7 +67,7 @@ def game_page() -> Response:
     _over_or_host()
     table = web.table
     with _in_turn():
-        return _page(table.lines, table.settings, table.journal, "nilometer")
+        return _kept_page(table.lines, table.settings, table.journal, "nilometer")
 
 
 @bp.get("/games/<name>.html")
@@ -83,7 +83,7 @@ def kept_game(name: str) -> Response:
             contextlib.closing(Journal(folder / file, readonly=True)) as journal,
         ):
             lines = fold_events(journal.events(), check=False, name=file)
-            return _page(lines, {"names": found["names"]}, journal, name)
+            return _kept_page(lines, {"names": found["names"]}, journal, name)
     except BadJournal:
         raise Problem(404, "there is no such game") from None
 
@@ -101,7 +101,7 @@ def _in_turn() -> Iterator[None]:
         _places.release()
 
 
-def _page(
+def _kept_page(
     lines: Sequence[Line], settings: Mapping[str, Any], journal: Journal, name: str
 ) -> Response:
     """The last is remembered. The caller's turn it is (`_in_turn`)."""

@@ -36,7 +36,7 @@ def look_code() -> Response:
 @bp.post("/api/join")
 def join_table() -> Response:
     shared, seat = web, text_in("seat")
-    _tried(
+    _count_try(
         shared.code_tries,
         shared.access.is_code(text_in("code")),
         Problem(403, "this joining link is not valid any more"),
@@ -52,13 +52,13 @@ def join_table() -> Response:
 def become_host() -> Response:
     shared = web
     right = shared.access.is_pin(text_in("pin"))
-    _tried(
+    _count_try(
         shared.pin_tries,
         right,
         Problem(403, "this is not the PIN"),
-        shared.access.is_trusted(_address()),
+        shared.access.is_trusted(_own_address()),
     )
-    return answer_with_token(shared.access.make_host(request_token(), _address()))
+    return answer_with_token(shared.access.make_host(request_token(), _own_address()))
 
 
 @bp.post("/api/leave")
@@ -87,14 +87,14 @@ def name_player() -> Response:
     )
 
 
-def _address() -> str:
+def _own_address() -> str:
     return request.remote_addr or ""
 
 
-def _tried(tries: Tries, right: bool, wrong: Problem, trusted: bool = False) -> None:
+def _count_try(tries: Tries, right: bool, wrong: Problem, trusted: bool = False) -> None:
     """Whoever has tried too often is told so whether this try was right or not: else the answer
     would give it away."""
-    address = _address()
+    address = _own_address()
     wait = tries.wait(address, trusted)
     if wait > 0:
         raise Problem(

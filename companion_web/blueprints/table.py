@@ -39,21 +39,21 @@ def board_plan() -> ResponseReturnValue:
 
 @bp.get("/rules/<game>")
 def all_rules(game: str) -> Response:
-    return jsonify([_rule(r) for r in _rules(game).values()])
+    return jsonify([_rule_data(r) for r in _rules_of(game).values()])
 
 
 @bp.get("/rules/<game>/<number>")
 def one_rule(game: str, number: str) -> Response:
-    found = _rules(game).get(number)
+    found = _rules_of(game).get(number)
     if found is None:
         raise Problem(404, "there is no rule {number}", number=number[:20])
     source = [text for place in found.places if (text := rules_passage(game, place))]
-    response = jsonify({**_rule(found), "source": source})
+    response = jsonify({**_rule_data(found), "source": source})
     response.headers["Cache-Control"] = "max-age=3600"
     return response
 
 
-def _rules(game: str) -> dict[str, Rule]:
+def _rules_of(game: str) -> dict[str, Rule]:
     if game not in engine.games() and game != web.snapshot.get("game"):
         raise Problem(404, "there is no game called {game}", game=game[:40])
     try:
@@ -62,7 +62,7 @@ def _rules(game: str) -> dict[str, Rule]:
         raise Problem(404, "there is no game called {game}", game=game[:40]) from None
 
 
-def _rule(r: Rule) -> dict[str, Any]:
+def _rule_data(r: Rule) -> dict[str, Any]:
     return {
         "number": r.number,
         "text": r.text,

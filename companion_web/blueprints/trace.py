@@ -46,21 +46,23 @@ def trace_blueprint(
                 "form": pack_text(desk.form),
                 "photo": [desk.image.shape[1], desk.image.shape[0]],
                 "file": desk.out.name,
-                **_answer(desk, *desk.looked_at(desk.traced)),
+                **_tracing_answer(desk, *desk.looked_at(desk.traced)),
             }
         )
 
     @bp.post("")
     def keep() -> Response:
         desk = desk_now()
-        return jsonify(_answer(desk, *desk.keep(_sent())))
+        return jsonify(_tracing_answer(desk, *desk.keep(_sent_tracing())))
 
     @bp.post("/corners")
     def corners() -> Response:
         desk, data = desk_now(), json_body()
         try:
             traced = trace.parse_tracing(
-                msgspec.to_builtins(trace.moved_tracing(_sent(), data["corners"], data["size"]))
+                msgspec.to_builtins(
+                    trace.moved_tracing(_sent_tracing(), data["corners"], data["size"])
+                )
             )
         except (
             BadTracing,
@@ -72,22 +74,22 @@ def trace_blueprint(
             np.linalg.LinAlgError,
         ):
             raise Problem(400, "the board's corners are crossed or lie on one line") from None
-        return jsonify(_answer(desk, *desk.keep(traced)))
+        return jsonify(_tracing_answer(desk, *desk.keep(traced)))
 
     @bp.post("/save")
     def save() -> Response:
         desk = desk_now()
-        full, plan, faults = desk.keep(_sent())
+        full, plan, faults = desk.keep(_sent_tracing())
         good = not any(f.stops for f in faults)
         if good:
             write_file(desk.out, trace.plan_toml(plan))
             saved()
-        return jsonify({"saved": good, **_answer(desk, full, plan, faults)})
+        return jsonify({"saved": good, **_tracing_answer(desk, full, plan, faults)})
 
     return bp
 
 
-def _answer(
+def _tracing_answer(
     desk: Desk, full: Tracing, plan: Mapping[str, Any], faults: list[PlanFault]
 ) -> dict[str, Any]:
     """borders: who touches whom; asked: the questions that concern each site."""
@@ -102,7 +104,7 @@ def _answer(
     }
 
 
-def _sent() -> Tracing:
+def _sent_tracing() -> Tracing:
     try:
         return trace.parse_tracing(json_body().get("drawing"))
     except BadTracing as e:

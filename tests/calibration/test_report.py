@@ -5,21 +5,16 @@ import math
 import re
 from collections import Counter
 from html import unescape
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
-from calibration.copy import load_copy
-from calibration.fit import shots_of
 from calibration.framing import burnt_pieces
 from calibration.held import Row, Trial, put_aside, taken_for
 from calibration.report import Findings, report_page
 from engine.text import pack_text
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
-
-PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 
 
 def row(want, *options, other=1e-6, site="A1", photo="sampler-2.jpg", reads="pile"):
@@ -65,10 +60,9 @@ def test_what_a_kind_was_taken_for():
     assert taken_for(("a",), ("a", "b"), "a") == "itself and b" and taken_for((), ("b",), "") == "b"
 
 
-@pytest.fixture(scope="module")
-def made():
-    copy = load_copy(PHOTOS)
-    shots = shots_of(copy)[1]
+@pytest.fixture
+def made(calibrated):
+    copy, _, shots = calibrated
     return copy, shots
 
 
@@ -118,9 +112,8 @@ def test_the_page_on_a_phone(made, tmp_path, chromium):
     tab.close()
 
 
-def test_photos_with_pieces_burnt_out_are_named():
-    copy = load_copy(PHOTOS)
-    registrar, shots = shots_of(copy)
+def test_photos_with_pieces_burnt_out_are_named(made):
+    copy, shots = made
     shot = next(s for s in shots if s.layout)
     assert not burnt_pieces(copy.plan, shot)
     bright = msgspec.structs.replace(

@@ -21,24 +21,24 @@ def run(*args):
     )
 
 
-def watch(copy, *more):
-    done = run(
-        "watch",
-        copy,
-        "--frames",
-        PHOTOS / "game",
-        "--start",
-        PHOTOS / "game" / "start.play",
-        *more,
-        "--json",
-    )
+def watch(copy, *more, frames=PHOTOS / "game"):
+    start = PHOTOS / "game" / "start.play"
+    done = run("watch", copy, "--frames", frames, "--start", start, *more, "--json")
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def watched(copy, tmp_path_factory):
+    """(what was told of each frame, the journal), of the whole game"""
+    journal = tmp_path_factory.mktemp("watched") / "g.journal"
+    done, lines = watch(copy, "--journal", journal)
     assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return lines, journal
 
 
-def test_the_game_comes_out_as_it_was_played(copy):
+def test_the_game_comes_out_as_it_was_played(watched):
     truth = json.loads((PHOTOS / "game" / "truth.json").read_text())
-    for line, want in zip(watch(copy), truth, strict=True):
+    for line, want in zip(watched[0], truth, strict=True):
         assert line["frame"] == want["frame"] and line["verdict"] in want["verdict"], line
         assert sorted(a for a in line["actions"] if not a.endswith("pass")) == sorted(
             want["actions"]
@@ -56,20 +56,13 @@ def test_the_game_comes_out_as_it_was_played(copy):
 
 
 def test_what_is_declared_is_listed_and_a_wrong_one_named(copy, tmp_path):
-    said = tmp_path / "declare.txt"
+    said, frames = tmp_path / "declare.txt", tmp_path / "frames"
     said.write_text("02 pot: swap 2\n04 lion: commit 9\n99 lion: pass\n")
-    done = run(
-        "watch",
-        copy,
-        "--frames",
-        PHOTOS / "game",
-        "--start",
-        PHOTOS / "game" / "start.play",
-        "--declare",
-        said,
-        "--json",
-    )
-    lines = {json.loads(row)["frame"]: json.loads(row) for row in done.stdout.splitlines()}
+    frames.mkdir()
+    for n in range(5):
+        (frames / f"{n:02}.jpg").symlink_to(PHOTOS / "game" / f"{n:02}.jpg")
+    done, rows = watch(copy, "--declare", said, frames=frames)
+    lines = {row["frame"]: row for row in rows}
     assert lines["02.jpg"]["declared"] == ["pot: swap 2"]
     assert (
         done.returncode == 1
@@ -82,15 +75,15 @@ def test_what_is_declared_is_listed_and_a_wrong_one_named(copy, tmp_path):
     assert done.returncode == 2 and "declare.txt:1" in done.stderr
 
 
-def test_a_journal_of_the_game_replays(copy, tmp_path):
-    watch(copy, "--journal", tmp_path / "g.journal")
-    done = run("journal", tmp_path / "g.journal", "--replay")
+def test_a_journal_of_the_game_replays(watched):
+    _, journal = watched
+    done = run("journal", journal, "--replay")
     assert (
         done.returncode == 0
         and "lion: tile black A1" in done.stdout
         and "every state as written" in done.stdout
     )
-    assert len(list((tmp_path / "g.journal.pictures").glob("*-after.jpg"))) >= 5
+    assert len(list(journal.with_name("g.journal.pictures").glob("*-after.jpg"))) >= 5
 
 
 def test_photos_of_other_boards_are_read(copy):

@@ -244,6 +244,27 @@ def test_who_sits_down_says_a_name_and_the_phone_remembers_it(visit, app, table)
     page.wait_for_selector("#players .person:has-text('Anna')")
 
 
+def test_a_name_that_is_refused_is_not_said_to_be_saved(visit, app, table):
+    page = visit("join", seat="lion", expected=["the server responded with a status of 4"])
+    page.get_by_label("Your name").fill("Anna")
+    web(app).access.free("lion")  # by the host, meanwhile
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#seat-fault')?.textContent")
+    assert "Saved" not in page.locator("#speak").text_content()
+    assert table.settings.get("names", {}) == {}
+
+
+@pytest.mark.parametrize("path", ["", "tv"])
+def test_a_drawing_that_did_not_come_is_asked_for_again(visit, path):
+    page = visit(
+        path,
+        script="""const ask = fetch; let asked = 0;
+        window.fetch = (path, ...more) => path === '/api/plan' && asked++ === 0
+          ? Promise.reject(new TypeError('busy')) : ask(path, ...more);""",
+    )
+    page.wait_for_selector("svg.twin .pieces > [data-site]")
+
+
 def test_the_board_can_be_turned_and_enlarged(visit):
     page = visit()
     before = page.locator("svg.twin").bounding_box()

@@ -13,7 +13,7 @@ from companion.simulate.players import Players
 from companion.table.journal import Journal
 from companion.table.table import Table
 from companion_web.blueprints import record
-from companion_web.kept import _modules
+from companion_web.kept import _import_map
 from tests.companion_web.support.browsing import PHONE, explained, fits
 
 
@@ -95,7 +95,7 @@ def test_nothing_in_the_file_asks_for_another(tmp_path):
     text = client.get("/api/record.html").text
     assert not re.search(r"""(?:src|href)=["'](?!data:)""", text)
     packed = json.loads(re.search(r'importmap">(.*?)</script>', text, re.S)[1])["imports"]
-    assert "n/kept.js" in packed and packed == _modules("kept.js")
+    assert "n/kept.js" in packed and packed == _import_map("kept.js")
     assert companion_web.web_of(app).shelf.games() == []  # not over: no page of it on the shelf
     assert client.get("/games/ur.html").status_code == 404
     assert client.get("/games/..%2Fur.html").status_code == 404

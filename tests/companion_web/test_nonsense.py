@@ -99,7 +99,12 @@ def test_made_up_names_are_not_kept(app):
     phone = Phone(app)
 
     def kept():
-        caches = (assets._packed, catalogue.catalogue_of, rules._rules_in, rules._translations_of)
+        caches = (
+            assets._packed_file,
+            catalogue.catalogue_of,
+            rules._rules_in,
+            rules._translations_of,
+        )
         return [one.cache_info().currsize for one in caches]
 
     phone.get("/api/rules/tigris?language=zz")

@@ -5,7 +5,7 @@ import { byId, h } from "./dom.js";
 import { footer, keep, wish, keepPages } from "./footer.js";
 import { speak } from "./notice.js";
 import { ask, tell } from "./talk.js";
-import { learn, say, words } from "./words.js";
+import { learn, region, say, words } from "./words.js";
 
 // The code stands behind # and is taken out of the address at once: nobody reads it off the phone later.
 const code = location.hash.slice(1) || sessionStorage.getItem("nilometer.code") || "";
@@ -54,7 +54,7 @@ function naming(seat) {
   return h("form", { class: "naming", onsubmit: e => {
     e.preventDefault();
     keep("name", field.value.trim());
-    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() })).then(() => { speak(say("Saved.")); byId(id)?.parentElement?.append(h("span", { class: "saved" }, "✓ ", say("Saved."))); });
+    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() }), () => { speak(say("Saved.")); byId(id)?.parentElement?.append(h("span", { class: "saved" }, "✓ ", say("Saved."))); });
   } }, h("label", { for: id }, say("Your name")), field, h("button", null, say("Save")));
 }
 
@@ -64,10 +64,12 @@ const sit = seat => act(async () => {
   speak(say("You have a seat: {names}.", { names: named(seat) }));
 });
 
-async function act(doing) {
+// Does it and, if that went well, what comes then.
+async function act(doing, then = () => {}) {
   try {
     await doing();
     await refresh();
+    then();
   } catch (e) {
     await refresh();
     byId("seat-fault").textContent = e.message;
@@ -81,7 +83,7 @@ async function showCopy() {
   if (box.hidden) return;
   box.lastElementChild?.replaceChildren(
     h("p", null, copy.report ? h("a", { href: "/report" }, say("How well this copy is read: the calibration's report")) : say("There is no report of the calibration yet.")),
-    ...(copy.learnt ? [h("p", null, say("The reader has learnt from games at this table.")), h("div", { class: "row" }, h("button", { type: "button", onclick: () => act(() => tell("/api/host/unlearn", {})).then(() => speak(say("From the table's next start on it reads as before."))) }, say("Take back what it learnt")))] : []),
+    ...(copy.learnt ? [h("p", null, say("The reader has learnt from games at this table.")), h("div", { class: "row" }, h("button", { type: "button", onclick: () => act(() => tell("/api/host/unlearn", {}), () => speak(say("From the table's next start on it reads as before."))) }, say("Take back what it learnt")))] : []),
     copy.photo ? h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))) : "");
 }
 
@@ -91,7 +93,7 @@ async function phones() {
   const end = id => act(() => tell("/api/host/end", { id }));
   return h("details", { class: "phones" }, h("summary", null, say("Phones that are in ({n})", { n: found.length })),
     h("ul", { class: "plain" }, found.map(s => h("li", null, [s.host ? say("Host") : null, ...s.seats.map(named)].filter(Boolean).join(", "), " ",
-      h("span", { class: "hint" }, `${s.address} · ${new Date(1000 * s.seen).toLocaleString(document.documentElement.lang)}`), " ",
+      h("span", { class: "hint" }, `${s.address} · ${new Date(1000 * s.seen).toLocaleString(region)}`), " ",
       s.own ? h("span", { class: "hint" }, say("this phone")) : h("button", { type: "button", onclick: () => end(s.id) }, say("End it"))))),
     found.length > 1 ? h("button", { type: "button", onclick: () => end("others") }, say("End all but this phone's")) : null);
 }

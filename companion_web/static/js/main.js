@@ -18,7 +18,7 @@ import { openDialog, readRules, ruleButton } from "./rules.js";
 import { showAfter } from "./after.js";
 import { showSummary } from "./summary.js";
 import { ask, tell } from "./talk.js";
-import { cameraWords, showQuestion, showTodo, showTrouble, showVerdict, showWrong, verdictInWords } from "./verdict.js";
+import { cameraWords, kindOf, showQuestion, showTodo, showTrouble, showVerdict, showWrong, verdictInWords } from "./verdict.js";
 import { learn, namePlaces, placeName, say, sentence, words } from "./words.js";
 
 let snapshot = null, plan = null, board = null, asked = null, planFor = null, told = null, turn = null;
@@ -81,8 +81,9 @@ async function drawPlan() {
   planFor = game;
   try {
     plan = await ask("/api/plan");
-  } catch {
+  } catch {      // a busy table: nothing new may come for long that would ask again
     planFor = null;
+    setTimeout(() => { if (planFor === null) drawPlan(); }, 3000);
     return;
   }
   namePlaces(Object.keys(plan.sites));
@@ -137,7 +138,8 @@ function show(next) {
   document.body.dataset.ready = snapshot.serial;
 }
 
-const toldNow = () => `${verdictInWords(snapshot)} ${turnWords(snapshot)}`.trim();
+// The end is said once.
+const toldNow = () => `${verdictInWords(snapshot)} ${kindOf(snapshot) === "over" ? "" : turnWords(snapshot)}`.trim();
 function tellVerdict() {
   const kind = snapshot.verdict.verdict, text = toldNow();
   if (text === told) return;

@@ -12,7 +12,8 @@ import { learn, say, words } from "./words.js";
 const EVERY = 1000;      // ms between looks at how far it is
 const OWN = "board ";    // before the name of a board without rules, among the games
 
-let at = null, seen = false, insisted = null;      // the step somebody went back to; whether the camera has been looked through; the photo to take all the same
+let at = null, seen = false;      // the step somebody went back to; whether the camera has been looked through
+let warned = /** @type {string[]} */ ([]);      // what was said of a photo before it was taken all the same
 let said = null, plan = null, planFor = null, chosen = null;
 let doings = 0;          // begun and ended: what was asked before one of them is out of date when its answer comes
 
@@ -190,14 +191,14 @@ function task(session, i) {
 
 async function take(i) {
   // What does not look as it should is not taken as good without a word.
-  const advice = said.framing?.advice ?? [];
-  if (advice.length && insisted !== i) {
-    insisted = i;
+  const advice = said.framing?.advice ?? [], told = advice.map(text => `${i} ${text.t ?? text}`);      // how many pieces it counts may change
+  if (told.some(one => !warned.includes(one))) {
+    warned.push(...told);
     const button = document.querySelector('[data-focus="take"]');
     if (button) button.textContent = say("Take it all the same?");
     return speak(advice.map(words).join(" "));
   }
-  insisted = null;
+  warned = [];
   await act("/api/setup/take", { photo: i, corners: !said.session.markers && i === 0 ? tapped() : null });
   if (!byId("fault").textContent) speak(say("Taken."));
 }

@@ -23,7 +23,7 @@ export function showSummary(snapshot) {
       h("a", { class: "button", href: "/api/record.journal", download: "" }, say("The whole game")),
       h("button", { type: "button", onclick: async () => keep(await picture(snapshot, plotted), "nilometer.png") }, say("Picture")),
       "canShare" in navigator ? h("button", { type: "button", onclick: () => share(snapshot, plotted) }, say("Share")) : null) : null,
-    h("p", null, h("a", { href: "/games" }, say("All games of this table"))),
+    h("p", null, h("a", { class: "button", href: "/games" }, say("All games of this table"))),
   ]);
 }
 

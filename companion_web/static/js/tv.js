@@ -12,17 +12,21 @@ import { ask } from "./talk.js";
 import { heads, kindOf, lineOf, verdictInWords } from "./verdict.js";
 import { learn, namePlaces, say, sentence, words } from "./words.js";
 
-let board = null, planFor = null, told = null;
+let board = null, planFor = null, told = null, now = null;      // now: the snapshot that is shown
 
-async function drawPlan(snapshot) {
-  planFor = snapshot.game;
+async function drawPlan() {
+  planFor = now.game;
   const plan = await ask("/api/plan").catch(() => null);
-  if (!plan) { planFor = null; return; }
+  if (!plan) {      // a busy table: nothing new may come for long that would ask again
+    planFor = null;
+    setTimeout(() => { if (planFor === null) drawPlan(); }, 3000);
+    return;
+  }
   namePlaces(Object.keys(plan.sites));
   board = new Board(plan);
   byId("frame").replaceChildren(board.svg);
   refill();      // what was said before places had names is said anew
-  show(snapshot);
+  show(now);
 }
 
 function drawBoard(snapshot) {
@@ -40,7 +44,8 @@ function score(snapshot, seat) {
 }
 
 function show(snapshot) {
-  if (planFor !== snapshot.game) drawPlan(snapshot);
+  now = snapshot;
+  if (planFor !== snapshot.game) drawPlan();
   else if (board) drawBoard(snapshot);
   const view = snapshot.view ?? {}, kind = kindOf(snapshot);
   byId("title").textContent = [words(snapshot.title), deciding(snapshot)].filter(Boolean).join(" · ");

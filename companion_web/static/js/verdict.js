@@ -76,7 +76,7 @@ const blind = ({ camera }) => Boolean(camera?.state && camera.state !== "ok");
 // What the verdict is called: while the camera sees nothing, nothing is well.
 /** @type {(snapshot: Snapshot) => string} */
 export const kindOf = snapshot => ["same", "moved", "busy"].includes(snapshot.verdict.verdict) && blind(snapshot) ? "blind"
-  : snapshot.outcome && ["same", "moved"].includes(snapshot.verdict.verdict) ? "over" : snapshot.verdict.verdict;
+  : snapshot.outcome && ["same", "moved", "unfinished"].includes(snapshot.verdict.verdict) ? "over" : snapshot.verdict.verdict;
 
 // The verdict's own sentence, beyond its heading.
 /**

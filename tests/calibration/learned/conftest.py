@@ -1,24 +1,35 @@
-"""The test copy cut out once for all tests of learning, which run in one process."""
+"""The test copy cut out once for all tests of learning, whatever process they run in."""
 
-from pathlib import Path
+import pickle
 
 import pytest
 
-from calibration.copy import load_copy
-from calibration.fit import shots_of
-from calibration.learned.teach import prepare_lesson
-
-COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
+from calibration.learned import teach
+from tests.support.sharing import made_once
 
 
 @pytest.fixture(scope="session")
-def calibrated():
-    copy = load_copy(COPY)
-    registrar, shots = shots_of(copy)
-    return copy, registrar, shots
-
-
-@pytest.fixture(scope="session")
-def lesson(calibrated):
+def cut_out(calibrated, tmp_path_factory):
+    """(lesson, the specimens that it was made from)"""
     copy, _, shots = calibrated
-    return prepare_lesson(copy.plan, shots, [])
+
+    def cut(folder):
+        found = []
+
+        def write_down(*args):
+            specimens, grounds = cut_specimens(*args)
+            found.extend(specimens)
+            return specimens, grounds
+
+        cut_specimens = teach.cut_specimens
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(teach, "cut_specimens", write_down)
+            lesson = teach.prepare_lesson(copy.plan, shots, [])
+        (folder / "lesson").write_bytes(pickle.dumps((lesson, found)))
+
+    return pickle.loads((made_once(tmp_path_factory, "lesson", cut) / "lesson").read_bytes())
+
+
+@pytest.fixture(scope="session")
+def lesson(cut_out):
+    return cut_out[0]

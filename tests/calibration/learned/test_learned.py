@@ -8,7 +8,6 @@ import pytest
 
 from calibration.copy import read_layout
 from calibration.learned.compose import SIDE
-from calibration.learned.cut_out import cut_specimens
 from calibration.learned.examine import trust_of, weigh_trust
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
@@ -22,21 +21,14 @@ from calibration.learned.teach import (
 )
 from engine.layout import same_contents
 from vision.learned.groups import base_contents, covered_sites, group_sites
-from vision.photometry.reference_light import fit_lights
 from vision.storage.photo_file import load_photo
 
 pytestmark = pytest.mark.slow
 
 
-def test_pieces_are_cut_out_where_they_lie(calibrated):
+def test_pieces_are_cut_out_where_they_lie(calibrated, cut_out):
     copy, _, shots = calibrated
-    from vision.learned.canvas import Canvas
-
-    view = Canvas(tuple(map(float, copy.plan.size)), 2.0)
-    reference, _ = fit_lights(copy.plan, shots)
-    canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
-    empty = np.mean([c for c, s in zip(canvases, shots) if not s.layout], 0).astype(np.float32)
-    found, _ = cut_specimens(copy.plan, view, shots, canvases, empty, [])
+    _, found = cut_out
     shown = {
         (n, i, k)
         for n, s in enumerate(shots)
@@ -81,7 +73,9 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_a_network_that_learnt_nothing_is_silent(lesson):
+def test_a_network_that_learnt_nothing_is_silent(lesson, monkeypatch):
+    monkeypatch.setattr("calibration.learned.examine.ASKED", 20)  # made-up boards, of 100
+    monkeypatch.setattr("calibration.learned.teach.SHOWN", 4)
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
     trust, cards_alone, mastered = weigh_trust(lesson, reader)
     assert trust == dict.fromkeys(lesson.plan.sites, 0.0) and not cards_alone and not mastered
@@ -93,7 +87,7 @@ def test_a_network_that_learnt_nothing_is_silent(lesson):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson):
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 120, beside=False))
+    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 60, beside=False))
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from calibration.survey.distortion import bend_of_lines, find_bend
-from calibration.survey.registrar_fit import SurveyPhotos, first_sight, rough_bundle
+from calibration.survey.registrar_fit import first_sight, rough_bundle
+from calibration.survey.survey_photos import SurveyPhotos
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.geometry.symmetry import quarter_placements

@@ -66,6 +66,30 @@ def test_a_place_surely_read_before_is_asked_about_until_it_is_surely_read_again
     assert p.look().verdict == "same"
 
 
+def test_what_may_have_been_begun_beside_a_move_is_asked_about(player):
+    rather = {"J1": ([("temple", 0.45), ("", 0.2)], 0.0001)}
+    two = {**rather, "D4": ([("farm", 0.45), ("", 0.2)], 0.0001)}
+    for sites, asked in (
+        (rather, ["bull: tile red J1"]),
+        ({"J1": ([("", 0.45), ("temple", 0.2)], 0.0001)}, None),
+        ({"J1": ([("flipped", 0.45), ("", 0.2)], 0.0001)}, None),  # nothing legal leads there
+        (two, None),  # the light, rather than hands
+    ):
+        p = player(START)
+        v = looks(p, sites, C2="market")
+        assert (v.verdict, acts(v)) == ("moved", ["bull: tile green C2"])
+        assert [*v.question.answers[0].run] == asked if asked else v.question is None, sites
+    p = player(START)
+    looks(p, rather, C2="market")
+    p.table.answer(p.table.question_id, 0)
+    assert p.table.lines[-1].action == "bull: tile red J1"
+    p = player(START)
+    looks(p, rather, C2="market")
+    assert p.table.verdict.question.answers[-1].misread
+    p.table.answer(p.table.question_id, 1)
+    assert p.table.state.layout().get("J1", ()) == ()
+
+
 def test_four_places_read_as_nothing_known_may_be_a_monument(player):
     p = player(BUILDING)
     v = p.look(foreign=("B10", "C10", "B11", "C11"))

@@ -188,6 +188,29 @@ def test_the_game_may_begin_while_the_rest_is_learnt(setup, director, monkeypatc
     )
 
 
+def test_a_game_begun_when_all_is_learnt_but_the_report_is_not_learnt_again(
+    setup, director, monkeypatch, tmp_path
+):
+    photographed(setup, director)
+    written, reported = threading.Event(), threading.Event()
+
+    def learns(folder, progress, processes=1, ready=None):
+        (folder / "model.npz").write_bytes(b"matchers")
+        ready()
+        (folder / "model.npz").write_bytes(b"network")
+        written.set()
+        assert reported.wait(10)
+        return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [])
+
+    monkeypatch.setattr("calibration.session.calibrate_copy", learns)
+    thread = setup.learn()
+    assert written.wait(10)
+    setup.go()
+    reported.set()
+    thread.join(10)
+    assert not is_half_learnt(tmp_path / "kitchen-ur")
+
+
 def test_without_cards_the_tapped_corners_go_into_the_copy(setup, tmp_path, plan):
     director = Director(
         plan, conditions=Conditions(resolution=(820, 616), markers=False), sleep=lambda s: None

@@ -12,6 +12,9 @@ test("nothing is well while the camera sees nothing, and the end is the end", ()
   assert.equal(kindOf(snapshot({ camera: { state: "dark" } })), "blind");
   assert.equal(kindOf(snapshot({ camera: { state: "dark" }, verdict: verdict({ verdict: "illegal" }) })), "illegal");
   assert.equal(kindOf(snapshot(over)), "over");
+  const births = snapshot({ ...over, verdict: verdict({ verdict: "unfinished", actions: ["bull: done"], todo: [{ text: { t: "put a pawn on C4" }, sites: ["C4"] }] }) });
+  assert.equal(kindOf(births), "over", "who has won is told, whatever may still be laid");
+  assert.match(lineOf(births), /^Bull, Lion share the win\./);
 });
 
 test("what was done is said in words, else in the notation", () => {

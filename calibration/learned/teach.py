@@ -387,7 +387,8 @@ def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, 
             if process.pid is not None:
                 process.terminate()
                 process.join(5)
-    yield from islice(make_batches(lesson, seed, count), done, None)
+    if done < count:
+        yield from islice(make_batches(lesson, seed, count), done, None)
 
 
 def learning_rate(done: float, highest: float) -> float:

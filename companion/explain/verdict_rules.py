@@ -304,9 +304,7 @@ def _begun_beside(s: Situation) -> Question | None:
     shown = known_below(look.same_base(site, seen, have), have)
     for proposal in best.state.explain({site: (have, shown)}):
         if legal_run(best.state, proposal.actions) and not proposal.belated:
-            text = sentence_of(best.state, proposal.actions) or pieces_text(
-                seen, s.game.kind_name
-            )
+            text = sentence_of(best.state, proposal.actions) or pieces_text(seen, s.game.kind_name)
             answer = Answer(text, tuple(map(str, proposal.actions)))
             return what_happened((site,), [answer], odd, look, best.state.turn)
     return None

@@ -116,9 +116,7 @@ def free_spots(outline: Outline, apart: float, most: int = MOST_SPOTS) -> list[l
     return _spots_at(*_room_inside(outline), apart, most)
 
 
-def _room_inside(
-    outline: Outline, avoid: Sequence[Outline] = ()
-) -> tuple[np.ndarray, np.ndarray]:
+def _room_inside(outline: Outline, avoid: Sequence[Outline] = ()) -> tuple[np.ndarray, np.ndarray]:
     """Points inside an outline, (N, 2), and how much room is around each, (N,), in mm: none inside
     the outlines to `avoid`."""
     pts, room = _grid_inside(np.array(outline, float))

@@ -23,7 +23,7 @@ def mark_half_learnt(folder: Path) -> None:
 
 
 def mark_learnt(folder: Path) -> None:
-    """Notes that nothing is being learnt any more, whenever the model was written. Raises OSError."""
+    """Notes that nothing is being learnt any more. Raises OSError."""
     (folder / MARK).unlink(missing_ok=True)
 
 

@@ -200,8 +200,9 @@ class Table:
         with self._lock:
             paused = self.pause is not None
             verdict = self._concluded(evidence)
+            asking = verdict.question is not None and bool(verdict.question.seen)
             alarming = verdict.verdict in (ILLEGAL, UNCLEAR)
-            if alarming and evidence.busy is None and whole is not None:
+            if (alarming or asking) and evidence.busy is None and whole is not None:
                 evidence = whole()
                 verdict = self._concluded(evidence)
             if self.pause is not None:

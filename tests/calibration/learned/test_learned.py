@@ -29,12 +29,13 @@ pytestmark = pytest.mark.slow
 def test_pieces_are_cut_out_where_they_lie(calibrated, cut_out):
     copy, _, shots = calibrated
     _, found = cut_out
+    covered = [covered_sites(copy.plan, s.layout) for s in shots]
     shown = {
         (n, i, k)
         for n, s in enumerate(shots)
         for i, c in s.layout.items()
         for k in c
-        if i not in covered_sites(copy.plan, s.layout)
+        if i not in covered[n]
     }
     assert {(s.photo, s.site, s.kind) for s in found} <= shown
     single = [s for s in found if copy.plan.pieces[s.kind].spans is None and s.base == 0]

@@ -14,7 +14,7 @@ BUILDING = START + (
 )
 
 
-def looks(player, sites, **changes):
+def looks(player, sites, whole=None, **changes):
     """One settled look in which these sites are read so: site -> ((contents, probability), ...),
     the probability of something foreign."""
     for site, words in changes.items():
@@ -26,7 +26,8 @@ def looks(player, sites, **changes):
         )
         for site, (options, foreign) in sites.items()
     }
-    return player.table.look(msgspec.structs.replace(clear, sites={**clear.sites, **odd}))
+    seen = msgspec.structs.replace(clear, sites={**clear.sites, **odd})
+    return player.table.look(seen, whole=whole and (lambda: clear))
 
 
 def test_a_new_piece_that_may_be_something_foreign_is_not_left_out_beside_another(player):
@@ -79,6 +80,9 @@ def test_what_may_have_been_begun_beside_a_move_is_asked_about(player):
         v = looks(p, sites, C2="market")
         assert (v.verdict, acts(v)) == ("moved", ["bull: tile green C2"])
         assert [*v.question.answers[0].run] == asked if asked else v.question is None, sites
+    p = player(START)
+    v = looks(p, rather, whole=True, C2="market")
+    assert v.question is None, "read afresh before anybody is asked"
     p = player(START)
     looks(p, rather, C2="market")
     p.table.answer(p.table.question_id, 0)

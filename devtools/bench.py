@@ -412,10 +412,8 @@ def memory_figures(specimen: Specimen) -> Iterator[Figure]:
 
 
 def served_memory(folder: Path) -> tuple[float, float]:
-    """Loads and looks as `run` does, in this process; (MB once everything has been given back that
+    """Looks as `run` does, in this process; (MB once everything has been given back that
     is of use only while pictures are read, MB at most)."""
-    import cli.commands.run  # noqa: F401  (what `run` loads counts)
-
     limit_heaps()
     cv2.setNumThreads(reading_threads())
     specimen = open_copy(folder)

@@ -25,6 +25,7 @@ from engine.plan import Plan
 from hardware.camera import Camera, CameraLost
 from hardware.supervisor import Supervisor
 from vision.evidence.site_evidence import FLOOR, Evidence, NoBoard, Registration, SiteEvidence
+from vision.storage.heap_trim import trim_heap
 
 STEP = 0.2  # simulated seconds between two pictures
 OK, LOST, FROZEN, COVERED, DARK, HAND, GARBAGE, ABSURD = (
@@ -79,6 +80,11 @@ class Reading:
         self.fresh = True
         self.evidence: Evidence | None = None
         self.picture: np.ndarray | None = None
+        self.reader = self
+
+    def give_back(self) -> None:
+        """As a reader does that keeps nothing"""
+        trim_heap()
 
     def show(self, layout: Mapping[str, Any]) -> None:
         self.layout, self.fresh = {s: tuple(c) for s, c in layout.items()}, True

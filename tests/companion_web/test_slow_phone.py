@@ -1,7 +1,5 @@
 """On a slow phone and a slow line: how soon there is something to read, how soon a tap is answered."""
 
-import time
-
 from tests.companion_web.support.browsing import PHONE
 
 SLOW_3G = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}  # fmt: skip
@@ -9,17 +7,6 @@ MOST_BYTES = 150_000
 READABLE = 1.0  # seconds after the table's first byte has come
 ANSWERED = 100  # ms
 TRIES = 5  # the machine that tests may be busy otherwise: once is enough
-LOOP = 0.015  # seconds that `machine_slowness` takes on a machine that the limits are meant for
-
-
-def machine_slowness():
-    """How many times longer this machine takes now than such a one; 1 at least"""
-    took = []
-    for _ in range(TRIES):
-        start = time.perf_counter()
-        sum(n * n for n in range(200_000))
-        took.append(time.perf_counter() - start)
-    return max(sorted(took)[TRIES // 2] / LOOP, 1.0)
 
 
 def test_something_is_read_within_a_second_on_slow_3g(chromium, server, app, table):
@@ -45,10 +32,9 @@ def test_something_is_read_within_a_second_on_slow_3g(chromium, server, app, tab
         took.append((paint - first) / 1000)
         weights.append(sum(heard))
         context.close()
-        readable = READABLE * machine_slowness()
-        if took[-1] < readable:
+        if took[-1] < READABLE:
             break
-    assert took[-1] < readable and max(weights) < MOST_BYTES
+    assert min(took) < READABLE and max(weights) < MOST_BYTES
 
 
 def test_a_tap_is_answered_at_once_on_a_slow_processor(visit, table):
@@ -62,5 +48,4 @@ def test_a_tap_is_answered_at_once_on_a_slow_processor(visit, table):
         page.locator(button).first.click()
         page.wait_for_timeout(50)
     delays = page.evaluate("delays")
-    assert len(delays) >= TRIES
-    assert sorted(delays)[TRIES // 2] < ANSWERED * machine_slowness()
+    assert len(delays) >= TRIES and sorted(delays)[TRIES // 2] < ANSWERED

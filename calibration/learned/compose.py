@@ -50,6 +50,7 @@ HIDDEN_REACH, SHOWN = 0.35, 0.35
 OVERLAP, OVERLAID = 0.4, 0.4
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
+Scalar = tuple[float, ...]
 
 
 class Look(msgspec.Struct, frozen=True, eq=False):
@@ -501,7 +502,8 @@ class Composer:
                 )
                 placed.append((at, size[k]))
                 continue
-            at = self.choose_place(outline, size[k], placed, close, is_flat(plan.pieces[k]))
+            flat = is_flat(plan.pieces[k].footprint, plan.pieces[k].height)
+            at = self.choose_place(outline, size[k], placed, close, flat)
             if at is None:
                 continue
             placed.append((at, size[k]))
@@ -559,7 +561,7 @@ class Composer:
         where there is no room, and some lies so anyhow"""
         rng, outline = self.rng, outline.astype(np.float32)
         lo, hi = outline.min(0), outline.max(0)
-        at, freest = None, (OVERLAP, None)
+        at, freest, room = None, None, OVERLAP
         least = OVERLAP if flat and rng.random() < OVERLAID else 0.97
         for _ in range(20):
             if close and placed and rng.random() < 0.8:
@@ -576,9 +578,10 @@ class Composer:
             free = min((np.hypot(*(at - q)) / (0.5 * (size + s)) for q, s in placed), default=1.0)
             if free > least:
                 return at
-            freest = max(freest, (free, tuple(at)), key=lambda f: f[0])
-        if flat and freest[1] is not None:
-            return np.array(freest[1])
+            if free > room:
+                freest, room = at, free
+        if flat and freest is not None:
+            return freest
         return at if not placed else None
 
     def put_loose(
@@ -758,13 +761,13 @@ class Painter:
             body = fill_mask(convex_hull(np.vstack([foot_px, at + outline - off])), shape)
             mine[body > 0.5] = self.laid
             side = look.side + tone + self.evening.sides + rng.normal(0, 0.2)
-            blend_face(part, cv2.subtract(as_scalar(side), part), body)
+            blend_face(part, as_scalar(side), body)
         m = place_patch(at - off, turn, look.patch.shape, view.scale / look.scale)
         face = cv2.warpAffine(
             look.patch, m, shape[::-1], flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
         mask = cv2.warpAffine(look.mask, m, shape[::-1], flags=cv2.INTER_LINEAR)
-        blend_face(part, cv2.subtract(cv2.add(face, as_scalar(tone)), part), mask)
+        blend_face(part, cv2.add(face, as_scalar(tone)), mask)
         mine[mask > 0.5] = self.laid
         return float(at[0]), float(at[1])
 
@@ -793,7 +796,7 @@ class Painter:
         mm = view.to_mm(np.stack([xs, ys], -1) + off) - foot
         face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
         tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, 0.02, 3)
-        blend_face(part, cv2.subtract(cv2.add(face, as_scalar(tone)), part), mask)
+        blend_face(part, cv2.add(face, as_scalar(tone)), mask)
         self.owner[ya:yb, xa:xb][mask > 0.5] = self.laid
 
     def draw_foreign(self) -> np.ndarray:
@@ -843,9 +846,10 @@ class Painter:
         return mask
 
 
-def blend_face(part: np.ndarray, change: np.ndarray, mask: np.ndarray) -> None:
-    """Changes (h, w, 3) as far as a mask (h, w) says; float32, by OpenCV, in a third of NumPy's time"""
-    part += cv2.multiply(change, cv2.merge((mask, mask, mask)))
+def blend_face(part: np.ndarray, face: np.ndarray | Scalar, mask: np.ndarray) -> None:
+    """Lays a face, or one colour, over (h, w, 3) as far as a mask (h, w) says; float32, by OpenCV, in
+    a third of NumPy's time"""
+    part += cv2.multiply(cv2.subtract(face, part), cv2.merge((mask, mask, mask)))
 
 
 def cast_shadow(part: np.ndarray, dark: float, cast: np.ndarray) -> None:
@@ -853,7 +857,7 @@ def cast_shadow(part: np.ndarray, dark: float, cast: np.ndarray) -> None:
     part -= cv2.merge((cast, cast, cast)) * np.float32(dark)
 
 
-def as_scalar(colour: np.ndarray) -> tuple[float, ...]:
+def as_scalar(colour: np.ndarray) -> Scalar:
     """(3,) as OpenCV takes a colour beside a picture"""
     return (*map(float, colour), 0.0)
 

@@ -95,7 +95,7 @@ def convolve(x: jax.Array, w: Mapping[str, jax.Array], name: str) -> jax.Array:
     return y + w[f"trunk/{name}.bias"]
 
 
-def slide_filters(x: jax.Array, filters: jax.Array, stride: int, dilation: int) -> jax.Array:
+def plain_slide(x: jax.Array, filters: jax.Array, stride: int, dilation: int) -> jax.Array:
     return lax.conv_general_dilated(
         x,
         filters,
@@ -130,7 +130,7 @@ def filter_slopes(
 
 
 def _slide_and_keep(x, filters, stride, dilation):
-    return slide_filters(x, filters, stride, dilation), (x, filters)
+    return plain_slide(x, filters, stride, dilation), (x, filters)
 
 
 def _slide_back(stride, dilation, kept, slope):
@@ -139,7 +139,7 @@ def _slide_back(stride, dilation, kept, slope):
     return of_x(slope)[0], filter_slopes(x, filters.shape, stride, dilation, slope)
 
 
-plain_slide = slide_filters
+# the same, but for how it is differentiated
 slide_filters = jax.custom_vjp(plain_slide, nondiff_argnums=(2, 3))
 slide_filters.defvjp(_slide_and_keep, _slide_back)
 

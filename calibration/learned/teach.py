@@ -361,15 +361,11 @@ def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, 
     try:
         for maker in range(MAKERS):
             queue = context.Queue(AHEAD)
-            makers.append(
-                (
-                    context.Process(
-                        target=produce_batches, args=(lesson, seed, maker, queue), daemon=True
-                    ),
-                    queue,
-                )
+            process = context.Process(
+                target=produce_batches, args=(lesson, seed, maker, queue), daemon=True
             )
-            makers[-1][0].start()
+            process.start()
+            makers.append((process, queue))
         while done < count:
             process, queue = makers[done % MAKERS]
             try:
@@ -384,9 +380,8 @@ def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, 
         pass
     finally:
         for process, _ in makers:
-            if process.pid is not None:
-                process.terminate()
-                process.join(5)
+            process.terminate()
+            process.join(5)
     if done < count:
         yield from islice(make_batches(lesson, seed, count), done, None)
 

@@ -18,10 +18,10 @@ __all__ = ["board", "calibrated", "carded", "tools"]
 def calibrated(tmp_path_factory):
     """(copy, registrar, shots), which nobody may change"""
 
-    def calibrate(folder):
+    def find_poses(folder):
         copy = load_copy(PHOTOS)
         (folder / "shots").write_bytes(pickle.dumps((copy, *shots_of(copy))))
 
     return pickle.loads(
-        (made_once(tmp_path_factory, "calibrated", calibrate) / "shots").read_bytes()
+        (made_once(tmp_path_factory, "calibrated", find_poses) / "shots").read_bytes()
     )

@@ -169,12 +169,6 @@ class Form(msgspec.Struct, frozen=True):
         return self.width + (LEANS * self.height if self.upright else 0.0)
 
 
-def is_flat(piece: Piece | Form) -> bool:
-    """Whether it may lie on another of its size, and part of the other still show"""
-    size = piece.footprint if isinstance(piece, Piece) else piece.size
-    return piece.height < FLAT * min(size)
-
-
 def stands_upright(piece: Piece) -> bool:
     """Whether a camera sees a piece's sides more than its top"""
     return is_upright(piece.footprint, piece.height)
@@ -183,6 +177,11 @@ def stands_upright(piece: Piece) -> bool:
 def is_upright(size: Sequence[float], height: float) -> bool:
     """Whether a thing on a footprint (w, d) mm is so high that it stands rather than lies"""
     return height > UPRIGHT * max(size)
+
+
+def is_flat(size: Sequence[float], height: float) -> bool:
+    """Whether it may lie on another of its size, and part of the other still show"""
+    return height < FLAT * min(size)
 
 
 def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:

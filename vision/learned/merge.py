@@ -16,9 +16,8 @@ Weights = tuple[float, float]
 WEIGHTS: Weights = (0.7, 1.0)
 MASTERED: Weights = (0.2, 1.0)  # the same where the network is believed before the matchers
 KEEP = 8
-DOUBTED = (
-    0.01  # of a card, less than which a voice that saw another says nothing of what lies on it
-)
+# of a card: a voice that gives it less, as it saw another, says nothing of what would lie on it
+DOUBTED = 0.01
 
 
 def merge_evidence(
@@ -34,9 +33,13 @@ def merge_evidence(
     first: the older reader's; second: the learned one's, without options where it tells nothing but
     the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole: the voices' weights where it is wholly"""
     weights = 1 - (1 - whole[0]) * trust, whole[1] * trust
-    if isinstance(first, CountedEvidence) and isinstance(second, CountedEvidence):
-        if not second.options and second.first and first.options:
-            return merge_card(first, second, weights)
+    if (
+        isinstance(first, CountedEvidence)
+        and isinstance(second, CountedEvidence)
+        and first.options
+        and not second.options
+    ):
+        return merge_card(first, second, weights)
     contents = list(
         dict.fromkeys([*(c for c, _ in first.options), *(c for c, _ in second.options)])
     )
@@ -105,8 +108,6 @@ def voiced(e: SiteEvidence, contents: Contents, reads: str) -> float:
     """Log-probability that one voice gives contents; where it sees something else it says little of
     any"""
     listed = max((p for c, p in e.options if c == contents), default=None)
-    if listed is None and isinstance(e, CountedEvidence) and not e.options:  # of cards alone
-        listed = e.first.get(contents[0] if contents and contents[0] in e.first else "", FLOOR)
     return max(e.logp(contents, reads) if listed is None else listed, LEAST)
 
 

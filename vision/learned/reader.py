@@ -331,7 +331,7 @@ class LearnedReader:
         kept: list[Finding] = []
         for one in sorted(found, key=lambda f: -f.chance):
             mine = self.forms[one.form]
-            if not any(clash(mine, self.forms[o.form], one.foot - o.foot) for o in kept):
+            if not any(would_clash(mine, self.forms[o.form], one.foot - o.foot) for o in kept):
                 kept.append(one)
         return kept
 
@@ -487,11 +487,11 @@ class SiteMap:
         return {s: p / total for s, p in chances.items() if p / total > 0.01}
 
 
-def clash(one: Form, other: Form, apart: np.ndarray) -> bool:
+def would_clash(one: Form, other: Form, apart: np.ndarray) -> bool:
     """Whether pieces of these forms, of like size and (2,) mm apart, would lie in one another"""
     if max(one.width, other.width) > 2 * min(one.width, other.width):
         return False
-    nearest = OVERLAP if one == other and is_flat(one) else CLASH
+    nearest = OVERLAP if one == other and is_flat(one.size, one.height) else CLASH
     return bool(np.hypot(*apart) <= nearest * min(one.breadth, other.breadth))
 
 

@@ -131,9 +131,10 @@ const tooWide = (columns, rows) => columns.length > 4 && columns.reduce((sum, na
 
 /** @param {{ title: Words, columns: Words[] | null, rows: Words[][] }} table */
 export function dataTable({ title, columns, rows }) {
-  if (!rows.length) return h("p", { class: "empty" }, h("strong", null, sentence(words(title)).replace(/\.$/, "")), ": ", say("nothing"));
+  const heading = sentence(words(title)).replace(/\.$/, "");
+  if (!rows.length) return h("p", { class: "empty" }, h("strong", null, heading), ": ", say("nothing"));
   const names = columns ?? [], value = (v, i) => h("td", { "data-column": names[i] ? words(names[i]) : null }, cell(v));
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", { class: tooWide(names, rows) ? "wide" : null }, h("caption", null, sentence(words(title)).replace(/\.$/, "")),
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", { class: tooWide(names, rows) ? "wide" : null }, h("caption", null, heading),
     names.length ? h("thead", null, h("tr", null, names.map(c => h("th", { scope: "col" }, words(c))))) : null,
     h("tbody", null, rows.map(row => h("tr", null, row.map((v, i) => i ? value(v, i) : h("th", { scope: "row" }, cell(v))))))));
 }

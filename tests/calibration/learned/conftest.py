@@ -13,7 +13,7 @@ def cut_out(calibrated, tmp_path_factory):
     """(lesson, the specimens that it was made from)"""
     copy, _, shots = calibrated
 
-    def cut(folder):
+    def cut_lesson(folder):
         found = []
 
         def write_down(*args):
@@ -27,7 +27,7 @@ def cut_out(calibrated, tmp_path_factory):
             lesson = teach.prepare_lesson(copy.plan, shots, [])
         (folder / "lesson").write_bytes(pickle.dumps((lesson, found)))
 
-    return pickle.loads((made_once(tmp_path_factory, "lesson", cut) / "lesson").read_bytes())
+    return pickle.loads((made_once(tmp_path_factory, "lesson", cut_lesson) / "lesson").read_bytes())
 
 
 @pytest.fixture(scope="session")

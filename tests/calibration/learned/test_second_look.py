@@ -41,14 +41,14 @@ def shown_places(informed: bool) -> dict[str, np.ndarray]:
     }
 
 
-def parted(rows):
+def split_rows(rows):
     """Those shown, and those kept aside"""
     return ({k: v[part] for k, v in rows.items()} for part in (slice(72, None), slice(72)))
 
 
 def test_a_second_look_that_tells_more_is_kept_and_read_alike():
     rows = shown_places(informed=True)
-    fitted = fit_pieces(WEIGHTS, *parted(rows))
+    fitted = fit_pieces(WEIGHTS, *split_rows(rows))
     some = [rows[k] for k in ("sampled", "heat", "form")]
     logits = look_again(WEIGHTS | fitted, *some)
     assert (logits.argmax(1) == rows["label"]).mean() > 0.95
@@ -57,7 +57,7 @@ def test_a_second_look_that_tells_more_is_kept_and_read_alike():
 
 def test_a_second_look_that_tells_less_is_left_out():
     rows = shown_places(informed=False)
-    assert fit_pieces(WEIGHTS, *parted(rows)) == {}
+    assert fit_pieces(WEIGHTS, *split_rows(rows)) == {}
 
 
 def test_a_peak_beside_a_piece_is_asked_of_nobody():

@@ -4,7 +4,6 @@ that learns."""
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import cv2
 import jax.numpy as jnp
@@ -15,6 +14,7 @@ from calibration.learned.batch import Shapes
 from calibration.learned.export import export_trunk, quantize_trunk
 from calibration.learned.network import match_piece_prints, match_site_prints, run_trunk
 from calibration.learned.teach import initial_weights
+from devtools.bench import memory_mb
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, SPREAD, Canvas, picture_of, stack_input
@@ -31,7 +31,7 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
-from vision.learned.reader import LearnedReader, SiteMap, Trunk, clash, close_up
+from vision.learned.reader import LearnedReader, SiteMap, Trunk, close_up, would_clash
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 from vision.storage.heap_trim import trim_heap
@@ -142,17 +142,12 @@ def test_room_kept_for_the_next_picture_is_given_back(reader):
     x = np.random.default_rng(1).normal(0, 1, (320, 320, 24)).astype(np.float32)
     first = [v.copy() for v in reader.trunk(x)]
     trim_heap()
-    kept = memory_mb()
+    kept = memory_mb("VmRSS")
     reader.trunk.give_back()
     trim_heap()
-    assert kept - memory_mb() > 15
+    assert kept - memory_mb("VmRSS") > 15
     for before, after in zip(first, reader.trunk(x)):
         assert np.array_equal(before, after)
-
-
-def memory_mb():
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def test_a_print_is_found_wherever_and_however_turned_it_lies():
@@ -270,9 +265,11 @@ def test_ships_lie_side_by_side_and_flat_ones_on_each_other():
         Form((30.0, 30.0), False, 14.0, ("crate",)),
     )
     disc = Form((14.0, 14.0), True, 2.0, ("disc",))
-    assert not clash(ship, ship, np.array([0, 12.0])), "side by side"
-    assert not clash(ship, ship, np.array([0, 7.0])), "one on the other"
-    assert clash(ship, ship, np.array([0, 5.0])), "one seen twice"
-    assert clash(cube, cube, np.array([6.0, 0])) and not clash(cube, cube, np.array([8.0, 0]))
-    assert clash(ship, disc, np.array([7.0, 0])), "one taken for two things"
-    assert not clash(cube, crate, np.zeros(2)), "on it"
+    assert not would_clash(ship, ship, np.array([0, 12.0])), "side by side"
+    assert not would_clash(ship, ship, np.array([0, 7.0])), "one on the other"
+    assert would_clash(ship, ship, np.array([0, 5.0])), "one seen twice"
+    assert would_clash(cube, cube, np.array([6.0, 0])) and not would_clash(
+        cube, cube, np.array([8.0, 0])
+    )
+    assert would_clash(ship, disc, np.array([7.0, 0])), "one taken for two things"
+    assert not would_clash(cube, crate, np.zeros(2)), "on it"

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from vision.evidence.heap_prior import HeapPrior
 from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
 from vision.evidence.temperature_scaling import TemperatureScaling
@@ -55,13 +56,15 @@ class Reader:
         prior: PlacementPrior | None = None,
         noise: float = 0.0,
         learned: LearnedReader | None = None,
+        heaps: HeapPrior | None = None,
     ) -> None:
         """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken;
         prior: where kinds lay in the calibration photos; noise: what the calmest of these has;
-        learned: the network's voice beside the readers'"""
+        learned: the network's voice beside the readers'; heaps: whether pieces that lie together
+        are of one kind"""
         self.plan, self.registrar, self.readers = plan, registrar, list(readers)
         self.tempers, self.prior = dict(tempers or {}), prior or PlacementPrior({})
-        self.noise, self.learned = noise, learned
+        self.noise, self.learned, self.heaps = noise, learned, heaps or HeapPrior()
         piles = next((r for r in self.readers if isinstance(r, PileReader)), None)
         self.preprocessor = Preprocessor(
             plan.size,
@@ -174,7 +177,7 @@ class Reader:
             found = cache.sites
         registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=doubt)
         return Evidence(
-            apply_piece_counts(self.plan, found),
+            apply_piece_counts(self.plan, self.heaps.weigh_sites(found)),
             registration,
             changed=changed,
             ms=(time.perf_counter() - start) * 1000,
@@ -269,6 +272,7 @@ class Reader:
         arrays = {
             "plan": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.plan))),
             "tempers": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.tempers))),
+            "heaps": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.heaps))),
         }
         arrays |= model_file.add_prefix(
             "registration", self.registrar.pack()
@@ -312,6 +316,7 @@ class Reader:
                 if "tempers" in arrays
                 else {}
             )
+            heaps = msgspec.json.decode(model_file.array_as_text(arrays["heaps"]), type=HeapPrior)
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model_file.BadModel(
                 f"{path}: something is missing ({e}); calibrate again"
@@ -326,6 +331,7 @@ class Reader:
             PlacementPrior(model_file.strip_prefix("wont", arrays)),
             float(arrays.get("noise", 0)),
             learned,
+            heaps,
         )
 
 

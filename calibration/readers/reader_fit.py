@@ -9,6 +9,7 @@ from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.readers.loose.train import taught
 from calibration.readers.pile.group_scenery import Each, fit_pile_reader, one_by_one
 from calibration.readers.standing.reader_fit import fit_standing_reader, standing_sites
+from vision.evidence.heap_prior import HeapPrior
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import Pyramid
 from vision.photometry.camera_response import estimate_response
@@ -57,10 +58,12 @@ def fit_reader_without_network(
         else []
     )
     standing = [fit_standing_reader(plan, upright, shots[:taken], effort)] if upright else []
+    layouts = [s.layout for s in shots[:taken]]
     return Reader(
         plan,
         registrar,
         piles + clusters + standing,
-        prior=PlacementPrior.of(plan, [s.layout for s in shots[:taken]]),
+        prior=PlacementPrior.of(plan, layouts),
         noise=noise,
+        heaps=HeapPrior.of(plan, layouts),
     )

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 7
+FORMAT = 8
 
 
 class BadModel(ValueError):

@@ -5,7 +5,7 @@ through the trunk takes. `fit_classes` is what learning begins with."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -21,10 +21,11 @@ from calibration.learned.network import (
     run_trunk,
     sample_features,
 )
+from calibration.learned.prints import begin_prints
 from vision.learned.network import SITE_PIXELS, Weights
 
 # Adam's steps for each batch, all of them at least, and how large they are at first
-ROUNDS_EACH, LEAST, RATE = 2, 100, 3e-3
+ROUNDS_EACH, LEAST, RATE = 0.5, 100, 3e-3
 ROWS = 256  # places in each
 HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
 HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
@@ -33,6 +34,7 @@ SEED = 0
 Batch = Mapping[str, np.ndarray]
 Arrays = dict[str, jax.Array]
 Rows = dict[str, np.ndarray]
+Features = tuple[jax.Array, jax.Array, jax.Array]  # as of `run_trunk`
 
 
 def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
@@ -40,39 +42,48 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
     w = {k: jnp.asarray(v) for k, v in weights.items()}
     told: dict[str, list[Rows]] = defaultdict(list)
     heats: list[tuple[np.ndarray, np.ndarray]] = []
+    count = 0
     for batch in batches:
-        places, heat = describe_batch(w, batch)
-        for name, rows in places:
-            told[name].append(rows)
-        if heat is not None and len(heats) < HEAT_BATCHES:
+        count += 1
+        features = trunk_features(w, batch["x"]) if "x" in batch else None
+        told["site"] += site_rows(w, features, batch)
+        if "heat" not in batch:
+            continue
+        fine, _, heat = features
+        told["piece"].append(rows_of(w, "piece", "piece", fine, batch))
+        if len(heats) < HEAT_BATCHES:
             heats.append((np.asarray(heat), batch["heat"].astype(np.float32)))
-    fitted = dict(weights)
-    for name, some in told.items():
-        rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
-        fitted |= fit_classifier(name, weights, rows, max(ROUNDS_EACH * len(some), LEAST))
+    fitted = fit_told(weights, told, ROUNDS_EACH * count)
     if heats:
         fitted |= fit_heat(weights, *(np.concatenate(v) for v in zip(*heats, strict=True)))
+    return fitted
+
+
+def fit_told(weights: Weights, told: Mapping[str, Sequence[Rows]], rounds: float) -> Weights:
+    """The same weights, the classes and prints of each classifier fitted to its rows in so many steps,
+    `LEAST` at least"""
+    fitted = dict(weights)
+    for name, some in told.items():
+        if some:
+            rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
+            fitted |= fit_classifier(name, weights, rows, max(int(rounds), LEAST))
     return fitted
 
 
 trunk_features = jax.jit(lambda w, x: run_trunk(w, x.astype(jnp.float32)))
 
 
-def describe_batch(w: Arrays, batch: Batch) -> tuple[list[tuple[str, Rows]], jax.Array | None]:
-    """((classifier, its places: what they are described by, their pixels, label and classes allowed)
-    of each part of a batch, heat features where it has heat maps)"""
-    out, heat = [], None
+def site_rows(w: Arrays, features: Features | None, batch: Batch) -> list[Rows]:
+    """A batch's sites, as they lie and as close-ups: what they are described by, their pixels, label
+    and classes allowed. features: what the trunk makes of its samples"""
+    out = []
     if "close_x" in batch:
         rows = rows_of(w, "site", "close", trunk_features(w, batch["close_x"])[1], batch)
         shape = (len(rows["label"]), SITE_PIXELS, SITE_PIXELS, 3)
-        out.append(("site", rows | {"pixels": np.zeros(shape, np.float16)}))
-    if "x" in batch:
-        fine, quarter, warmth = trunk_features(w, batch["x"])
-        out.append(("site", rows_of(w, "site", "site", quarter, batch)))
-        if "heat" in batch:
-            heat = warmth
-            out.append(("piece", rows_of(w, "piece", "piece", fine, batch)))
-    return out, heat
+        out.append(rows | {"pixels": np.zeros(shape, np.float16)})
+    if features is not None:
+        out.append(rows_of(w, "site", "site", features[1], batch))
+    return out
 
 
 def rows_of(w: Arrays, name: str, part: str, features: jax.Array, batch: Batch) -> Rows:
@@ -100,8 +111,10 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
     """The classes and prints of one classifier, by the loss that is learnt with, in so many steps"""
     middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
     rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
-    own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]
-    start = {k: jnp.asarray(weights[k]) for k in own}
+    heated = ("_heat",) if "heat" in rows else ()
+    own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias", *heated)]
+    begun = begin_prints(name, weights, rows)
+    start = {k: jnp.asarray(begun[k]) for k in own}
     start[own[0]] = start[own[0]].at[: len(middle)].set(0)
 
     def loss(h: Arrays, some: Arrays) -> jax.Array:
@@ -112,6 +125,8 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
             else match_piece_prints(h, pixels)
         )
         logits = classify(h, name, some["embedded"], prints * some["matched"][:, None])
+        if heated:
+            logits += some["heat"][:, None] * h[own[-1]]
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
     h = descend(loss, start, rows, rounds, RATE)

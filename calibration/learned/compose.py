@@ -48,6 +48,9 @@ FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at lea
 HIDDEN_REACH, SHOWN = 0.35, 0.35
 # of their size that flat pieces' middles are apart at least where one lies on the other; how many may
 OVERLAP, OVERLAID = 0.4, 0.4
+SIDELIGHT = (
+    0.3  # log units that one side of what stands may be lighter than the other, by another lamp
+)
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 Scalar = tuple[float, ...]
@@ -299,6 +302,7 @@ class Composer:
                     continue
                 tall = self.lay_pile(
                     paint,
+                    truth,
                     site.centre,
                     site_box(site),
                     kinds,
@@ -323,6 +327,7 @@ class Composer:
     def lay_pile(
         self,
         paint: Painter,
+        truth: Truth,
         at: np.ndarray,
         box: np.ndarray,
         kinds: Sequence[str],
@@ -349,7 +354,10 @@ class Composer:
                     np.array(self.plan.pieces[kinds[n - 1]].footprint) / 2 - size / 2, 0
                 )
                 at = at + rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
-            paint.lay_piece(self.pick_look(k, True), at, tall, lean)
+            x, y = paint.lay_piece(self.pick_look(k, True), at, tall, lean)
+            if (like := self.plan.pieces[k].looks or k) in self.form:  # it is found there too
+                paint.marks[len(truth.points)] = paint.laid
+                truth.points.append((*self.form[like], x, y))
             tall += self.plan.pieces[k].height
         return tall
 
@@ -388,7 +396,7 @@ class Composer:
                 continue
             c = int(options[rng.integers(len(options))])
             kinds = [k for k in g.classes[c] if k != "?"]
-            tall = self.lay_pile(paint, at, box, kinds, lean, len(g.classes[c]) - len(kinds))
+            tall = self.lay_pile(paint, truth, at, box, kinds, lean, len(g.classes[c]) - len(kinds))
             truth.elsewhere.append((n, c, *at))
             if g.loose and rng.random() < 0.5:
                 self.scatter_loose(paint, truth, at - box / 2 + box * SQUARE, g, tall, lean)
@@ -796,7 +804,10 @@ class Painter:
         mm = view.to_mm(np.stack([xs, ys], -1) + off) - foot
         face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
         tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, 0.02, 3)
-        blend_face(part, cv2.add(face, as_scalar(tone)), mask)
+        # light from another side than in the sampler
+        slope = rng.normal(0, SIDELIGHT, 2) / (max(look.piece.footprint) + np.hypot(*shift))
+        lit = (mm @ slope).astype(np.float32)
+        blend_face(part, cv2.add(face, as_scalar(tone)) + cv2.merge((lit, lit, lit)), mask)
         self.owner[ya:yb, xa:xb][mask > 0.5] = self.laid
 
     def draw_foreign(self) -> np.ndarray:

@@ -80,6 +80,8 @@ def init_classes(rng: np.random.Generator, forms: int, kinds: int, classes: int)
         "classes/piece_prints.bias": np.zeros(TEMPLATES, np.float32),
         "classes/piece": rng.normal(0, 0.1, (PIECE_SIZE + TEMPLATES, kinds + 1)).astype(np.float32),
         "classes/piece.bias": np.zeros(kinds + 1, np.float32),
+        # what heat at a place says for each kind, and against none
+        "classes/piece_heat": np.append(np.zeros(kinds), -0.5).astype(np.float32),
         "classes/site": rng.normal(0, 0.1, (SITE_SIZE + TEMPLATES, classes)).astype(np.float32),
         "classes/site.bias": np.zeros(classes, np.float32),
     }

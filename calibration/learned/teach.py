@@ -62,7 +62,7 @@ PATIENCE = 5.0  # seconds after which it is asked whether who makes batches stil
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
 FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
-SECOND = 0.3  # of all steps: so many batches more that a second look at loose pieces is fitted to
+LAST = 0.4  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
 
 
 class Unlearnt(RuntimeError):
@@ -316,13 +316,10 @@ def real_truth(
                 truth.labels[i] = g.classes.index(base)
     names = {k: (f, n) for f, n, k in loose_names(forms)}
     for s in specimens:
-        if (
-            s.photo == photo
-            and s.kind in names
-            and plan.sites[s.site].reads == "cluster"
-            and not is_card(plan.sites[s.site], plan.pieces[s.kind])
-        ):
-            truth.points.append((*names[s.kind], *view.to_px(s.top)))
+        kind, site = plan.pieces[s.kind].looks or s.kind, plan.sites[s.site]
+        card = site.reads == "cluster" and is_card(site, plan.pieces[s.kind])
+        if s.photo == photo and kind in names and not card:
+            truth.points.append((*names[kind], *view.to_px(s.top)))
     for form, kind, middle in standing_points(plan, standing, names, photo):
         truth.points.append((form, kind, *view.to_px(middle)))
     return truth
@@ -407,11 +404,12 @@ def teach_network(
     # here: JAX takes a second and 200 MB
     from calibration.learned.class_fit import fit_classes
     from calibration.learned.learning import Learner
-    from calibration.learned.second_look import fit_second_look
+    from calibration.learned.refit import refit_classes
 
     first = int(FIRST * steps)
-    whole = steps + (int(SECOND * steps) if lesson.shapes.forms else 0)
-    learner = Learner(initial_weights(lesson.shapes, seed, trunk))
+    whole = steps + int(LAST * steps)
+    fresh = initial_weights(lesson.shapes, seed, trunk)
+    learner = Learner(fresh)
     checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
     before, done = checkpoint.load_progress() if checkpoint is not None else None, 0
     if before is not None:
@@ -422,17 +420,12 @@ def teach_network(
     batches = told_progress(made, done, whole, progress)
     if first and before is None:
         done = first
-        learner = Learner(
-            fit_classes(initial_weights(lesson.shapes, seed, trunk), islice(batches, first))
-        )
+        learner = Learner(fit_classes(fresh, islice(batches, first)))
     for n, batch in enumerate(islice(batches, steps - done), done + 1):
         learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), RATE))
         if checkpoint is not None and (n % EVERY == 0 or n == steps):
             checkpoint.save_progress(n, learner.freeze())
-    weights = learner.current()
-    if whole == steps:
-        return weights
-    return fit_second_look(weights, learned_reader(lesson, weights), batches, whole - steps)
+    return refit_classes(learner.current(), fresh, lesson.shapes, batches)
 
 
 def told_progress(

@@ -12,9 +12,7 @@ SITE_GRID, PIECE_GRID = 12, 8  # places a side sampled of a site, of a piece
 SITE_SIZE, PIECE_SIZE = 96, 64  # numbers that a site, a piece is described by
 SITE_REACH, PIECE_REACH = 1.25, 1.5  # of its larger side that is sampled
 FOOT_REACH = 1.25  # of the widest foot that is shown about a standing piece's foot and top
-# places a side about a piece, two more than are kept, and the features of a second look at it
-SECOND_GRID, SECOND_SIZE, SECOND_POOL = 14, 32, 3
-HEAT_SPAN = (-3.0, 8.0)  # logits of heat between which a second look believes it
+HEAT_SPAN = (-3.0, 8.0)  # logits of heat between which it is believed
 TEMPLATES = 80  # prints of its own that a copy's network looks for, wherever on a place they lie
 SITE_PIXELS, SITE_TEMPLATE = 18, 14  # places a side sampled of a site's picture, and of a print
 RINGS, ANGLES = 6, 24  # places sampled about a piece's middle, so that turning it shifts them
@@ -117,28 +115,6 @@ def slide_templates(
         for f in filters:
             out[n : n + chunk] = np.maximum(out[n : n + chunk], (rows @ f).max(1))
     return out
-
-
-def look_again(
-    weights: Weights, sampled: np.ndarray, heat: np.ndarray, form: np.ndarray
-) -> np.ndarray:
-    """(r, kinds + 1) logits of what lies at places that a heat map showed, none last. sampled: (r,
-    SECOND_GRID^2, FINE) features about them; heat: (r,) its logits; form: (r,) numbers"""
-    n, k = SECOND_GRID - 2, SECOND_POOL
-    x = sampled.reshape(-1, SECOND_GRID, SECOND_GRID, sampled.shape[-1])
-    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
-    filters = weights["classes/second_conv"].transpose(2, 0, 1, 3).reshape(-1, SECOND_SIZE)
-    seen = windows.reshape(len(x) * n * n, -1) @ filters + weights["classes/second_conv.bias"]
-    pooled = seen.reshape(len(x), n // k, k, n // k, k, SECOND_SIZE).max((2, 4))
-    described = np.concatenate(
-        [
-            np.maximum(pooled, 0).reshape(len(x), -1),
-            np.clip(heat, *HEAT_SPAN)[:, None],
-            np.eye(len(weights["classes/heat.bias"]), dtype=np.float32)[form],
-        ],
-        1,
-    )
-    return described @ weights["classes/second"] + weights["classes/second.bias"]
 
 
 def turn_templates(pixels: np.ndarray, templates: np.ndarray) -> np.ndarray:

@@ -31,10 +31,10 @@ from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
     FOOT_REACH,
+    HEAT_SPAN,
     PIECE_GRID,
     PIECE_REACH,
     RINGS,
-    SECOND_GRID,
     SITE_GRID,
     SITE_PIXELS,
     SITE_REACH,
@@ -43,7 +43,6 @@ from vision.learned.network import (
     WIDE,
     Weights,
     grid_places,
-    look_again,
     polar_places,
     slide_templates,
     square_axes,
@@ -61,7 +60,7 @@ PEAK = 0.12  # heat below which a peak is not looked at
 NEAR = 6.0  # mm by which a piece's foot may lie outside its site's outline
 KEEP = 8  # contents of a site that are told
 SUREST = 0.999  # that is told of a piece
-UNLIKELY = 1e-6  # the least that one of two looks says of what may lie there
+UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 CONTEXT = (
     56  # canvas pixels about a place that the network's answer there may depend on, most of it
 )
@@ -114,6 +113,17 @@ class LearnedReader:
         self.offsets = np.concatenate([[0], np.cumsum([len(g.classes) for g in groups])]).astype(
             int
         )
+        # of piles' classes the loose kind that their uppermost piece looks like
+        self.looks_like = [
+            {
+                n: kind
+                for n, c in enumerate(g.classes)
+                if g.reads == "pile" and c and c[-1] in plan.pieces
+                for kind in [plan.pieces[c[-1]].looks or c[-1]]
+                if kind in self.names
+            }
+            for g in groups
+        ]
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
@@ -161,7 +171,8 @@ class LearnedReader:
             )
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
         shown = (seen - np.float32(GREY)) / np.float32(SPREAD)
-        for found in self.find_pieces(fine, heat, shown, pose, np.array([x0, y0])):
+        pieces = self.find_pieces(fine, heat, shown, pose, np.array([x0, y0]))
+        for found in pieces:
             for site, share in self.homes.owners(found.foot).items():
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
@@ -172,7 +183,7 @@ class LearnedReader:
                 rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]))
             for site, row in zip(ids, rows):
                 if g.reads == "pile":
-                    out[site] = self.pile_evidence(g, row)
+                    out[site] = self.pile_evidence(g, self.hear_pieces(n, site, row, pieces))
                 elif site in self.cards_alone:
                     out[site] = self.card_evidence(g, row)
                 else:
@@ -307,20 +318,9 @@ class LearnedReader:
             sample_map(fine, at, axes, PIECE_GRID, 2),
             self.piece_prints(seen, at, width),
         )
-        asked = [*self.of_form[form], -1]
-        p = np.exp(log_softmax(logits[:, asked]))
-        here, kinds = combine_odds(heat, p[:, -1]), p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
-        if "classes/second" not in self.weights or not len(at):
-            return here, kinds
-        sampled = self.sample_about(form, fine, at)
-        second = look_again(self.weights, sampled, heat, np.full(len(at), form))
-        p = np.exp(mean_of_looks(first_logs(here, kinds), log_softmax(second[:, asked])))
+        logits += np.clip(heat, *HEAT_SPAN)[:, None] * self.weights["classes/piece_heat"]
+        p = np.exp(log_softmax(logits[:, [*self.of_form[form], -1]]))
         return 1 - p[:, -1], p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
-
-    def sample_about(self, form: int, fine: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """(n, SECOND_GRID^2, FINE) features about (n, 2) px for a second look"""
-        side = PIECE_REACH * self.forms[form].reach * self.view.scale
-        return sample_map(fine, at, square_axes(np.full(len(at), side)), SECOND_GRID, 2)
 
     def heat_maps(self, heat: np.ndarray) -> np.ndarray:
         """(h/2, w/2, forms) logits of the trunk's heat features"""
@@ -334,6 +334,28 @@ class LearnedReader:
             if not any(would_clash(mine, self.forms[o.form], one.foot - o.foot) for o in kept):
                 kept.append(one)
         return kept
+
+    def hear_pieces(
+        self, group: int, site: str, logs: np.ndarray, pieces: Sequence[Finding]
+    ) -> np.ndarray:
+        """(classes,) log-probabilities of what lies on a pile's site, with what was found there where
+        pieces lie uppermost that lie loose elsewhere"""
+        like = self.looks_like[group]
+        if not like:
+            return logs
+        outline = self.plan.sites[site].outlines[0].astype(np.float32)
+        there = [
+            p
+            for p in pieces
+            if cv2.pointPolygonTest(outline, tuple(map(float, p.foot)), False) >= 0
+        ]
+        if not there:
+            return logs
+        best = max(there, key=lambda p: p.chance)
+        heard = np.full_like(logs, math.log(max(1 - best.chance, UNLIKELY)))
+        for n, kind in like.items():
+            heard[n] = math.log(max(best.chance * best.kinds.get(kind, 0.0), UNLIKELY))
+        return log_softmax((logs + heard)[None])[0]
 
     def pile_evidence(self, g: SiteGroup, logs: np.ndarray) -> SiteEvidence:
         order = np.argsort(-logs)
@@ -501,24 +523,6 @@ def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     highest = one == cv2.dilate(one, np.ones((3, 3), np.uint8))
     ys, xs = np.nonzero((one > math.log(PEAK / (1 - PEAK))) & highest)
     return np.column_stack([xs, ys]) * 2 + 0.5, one[ys, xs]
-
-
-def combine_odds(heat: np.ndarray, none: np.ndarray) -> np.ndarray:
-    """(n,) chance that a piece is there: heat logits and what the piece's classifier thinks, both
-    half believed"""
-    seen = np.log(np.clip(1 - none, 1e-6, 1)) - np.log(np.clip(none, 1e-6, 1))
-    return 1 / (1 + np.exp(-np.clip(0.3 * heat + 0.8 * seen, -20, 20)))
-
-
-def first_logs(here: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """(n, kinds + 1) log-probabilities, none last, of what `weigh_places` tells"""
-    return np.log(np.column_stack([kinds * here[:, None], 1 - here]) + UNLIKELY)
-
-
-def mean_of_looks(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(n, kinds + 1) log-probabilities of two looks that err in other places: the mean of their
-    logarithms"""
-    return log_softmax((first + np.maximum(second, np.log(UNLIKELY))) / 2)
 
 
 def frame_standing(

@@ -31,7 +31,7 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
-from vision.learned.reader import LearnedReader, SiteMap, Trunk, close_up, would_clash
+from vision.learned.reader import Finding, LearnedReader, SiteMap, Trunk, close_up, would_clash
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 from vision.storage.heap_trim import trim_heap
@@ -76,13 +76,17 @@ def image():
 
 @pytest.fixture(scope="module")
 def reader(image):
-    view = Canvas.suited_to(PLAN, [POSE])
-    groups = group_sites(PLAN, LAYOUTS)
-    forms = group_forms(PLAN, groups)
+    return untaught_reader(PLAN, LAYOUTS, image)
+
+
+def untaught_reader(plan, layouts, image):
+    view = Canvas.suited_to(plan, [POSE])
+    groups = group_sites(plan, layouts)
+    forms = group_forms(plan, groups)
     weights = initial_weights(Shapes.of(groups, forms, view.scale), 3)
-    reference = small_view(Pyramid(image), POSE, PLAN.size)
+    reference = small_view(Pyramid(image), POSE, plan.size)
     return LearnedReader(
-        PLAN,
+        plan,
         view,
         groups,
         forms,
@@ -241,6 +245,36 @@ def test_a_close_up_lays_the_lean_to_the_right():
     picture = close_up(canvas, np.array([100.0, 100]) + off[0], sides[0])
     y, x = np.argwhere(picture[..., 0] > 0.5).mean(0)
     assert y == pytest.approx(h / 2, abs=2) and x == pytest.approx(w * 0.74, abs=4)
+
+
+def test_what_is_found_on_a_pile_says_what_lies_there_but_not_how_it_is_turned(image):
+    sized = {"size": 18, "height": 2}
+    plan = parse_plan(
+        {
+            "game": "drawn",
+            "size": [180, 120],
+            "piece": [
+                {"kind": "fig", **sized},
+                {"kind": "date", **sized},
+                {"kind": "bad:fig", **sized, "looks": "fig", "turned": 45},
+            ],
+            "site": [
+                {"id": s.id, "reads": s.reads, "outline": s.outlines[0].tolist()} for s in PLAN.site
+            ],
+        }
+    )
+    laid = {"P1": ("fig",), "P2": ("bad:fig",), "P3": ("date",), "F1": ("fig", "date")}
+    reader = untaught_reader(plan, [{}, laid], image)
+    n, g = next((n, g) for n, g in enumerate(reader.groups) if "P1" in g.ids)
+    told = dict(zip(g.classes, np.zeros(len(g.classes), int)))
+    told |= {("fig",): 4, ("bad:fig",): 3, ("date",): 5}
+    logs = np.log(np.array([told[c] + 0.1 for c in g.classes]) / 13)
+    found = [Finding(0, plan.sites["P1"].centre, 0.9, {"fig": 0.8, "date": 0.2})]
+    heard = dict(zip(g.classes, np.exp(reader.hear_pieces(n, "P1", logs, found))))
+    assert max(heard, key=heard.get) == ("fig",)
+    assert heard["fig",] / heard["bad:fig",] == pytest.approx(4.1 / 3.1)
+    assert heard["fig",] > 3 * heard["date",] and heard[()] < 0.01
+    assert (reader.hear_pieces(n, "P2", logs, found) == logs).all()
 
 
 def test_a_foot_belongs_to_the_site_it_stands_on():

@@ -1,0 +1,118 @@
+"""Ends what a copy's network learns: its classes and prints are fitted once more, from nothing, to
+what the taught trunk makes of made-up samples, those of loose pieces at the places that its heat maps
+show, as the reader will see them. `refit_classes` is what teaching calls."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import jax.numpy as jnp
+import numpy as np
+
+from calibration.learned.batch import Shapes, padded
+from calibration.learned.class_fit import (
+    Arrays,
+    Batch,
+    Features,
+    Rows,
+    embed_sampled,
+    fit_told,
+    site_rows,
+    trunk_features,
+)
+from vision.learned.canvas import picture_of
+from vision.learned.network import (
+    HEAT_SPAN,
+    PIECE_GRID,
+    PIECE_REACH,
+    Weights,
+    grid_places,
+    square_axes,
+)
+from vision.learned.reader import find_peaks, sample_polar
+
+ROUNDS_EACH = 1.5  # of Adam's steps for each batch
+HIT, NEAR = 0.35, 0.55  # of a piece's width about its middle: it is meant, it may be
+ASKED = 40  # places with a piece, and as many without, of a form in each sample
+EDGE = 0.6  # of a piece's reach: nearer to a sample's edge too little of it is seen
+ROOM = 128  # places that are embedded at once: each number of them is compiled for itself
+
+
+def refit_classes(
+    weights: Weights, fresh: Weights, shapes: Shapes, batches: Iterable[Batch]
+) -> Weights:
+    """The taught weights, with their classes and prints fitted to these batches. fresh: weights of
+    classes that nothing was taught yet"""
+    w = {k: jnp.asarray(v) for k, v in weights.items()}
+    told: dict[str, list[Rows]] = defaultdict(list)
+    count = 0
+    for count, batch in enumerate(batches, 1):
+        features = trunk_features(w, batch["x"]) if "x" in batch else None
+        told["site"] += site_rows(w, features, batch)
+        if "heat" in batch:
+            rng = np.random.default_rng(count)
+            told["piece"] += peak_rows(w, shapes, features, batch, rng)
+    begun = {k: v for k, v in fresh.items() if k.startswith(("classes/site", "classes/piece"))}
+    return fit_told(dict(weights) | begun, told, ROUNDS_EACH * count)
+
+
+def peak_rows(
+    w: Arrays, shapes: Shapes, features: Features, batch: Batch, rng: np.random.Generator
+) -> list[Rows]:
+    """Of the places in a batch that heat maps show: what they are described by, their pixels, heat,
+    label and kinds allowed"""
+    fine, _, heat = features
+    maps = np.asarray(heat @ w["classes/heat"] + w["classes/heat.bias"])
+    none = shapes.allowed_kinds.shape[1] - 1
+    out = []
+    for n, (x, points) in enumerate(zip(batch["x"].astype(np.float32), batch["points"])):
+        seen, half = picture_of(x), len(x)
+        for f, form in enumerate(shapes.forms):
+            at, high = find_peaks(maps[n, ..., f])
+            edge = EDGE * form.reach * shapes.scale
+            inside = ((at > edge) & (at < 2 * half - edge)).all(1)
+            at, high = at[inside], high[inside]
+            width = form.width * shapes.scale
+            label = label_peaks(at, points[points[:, 0] == f], width, none)
+            shown = (label >= 0) & (label < none), label == none
+            some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED] for v in shown])
+            if not len(some):
+                continue
+            at = at[some]
+            axes = square_axes(np.full(len(at), PIECE_REACH * form.reach * shapes.scale))
+            index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
+            out.append(
+                {
+                    "embedded": embed_rows(w, fine[n], index, weight),
+                    "pixels": sample_polar(seen, at, np.full(len(at), width)).astype(np.float16),
+                    "heat": np.clip(high[some], *HEAT_SPAN).astype(np.float32),
+                    "label": label[some].astype(np.int32),
+                    "allowed": np.repeat(shapes.allowed_kinds[f][None], len(at), 0),
+                    "matched": np.ones(len(at), np.float32),
+                }
+            )
+    return out
+
+
+def embed_rows(
+    w: Arrays, features: jnp.ndarray, index: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """(r, PIECE_SIZE) what places of one sample's features (h, w, c) are described by"""
+    most = -len(index) // ROOM * -ROOM
+    found = embed_sampled(w, "piece", features[None], padded(index, most), padded(weight, most))
+    return np.asarray(found)[: len(index)]
+
+
+def label_peaks(at: np.ndarray, points: np.ndarray, width: float, none: int) -> np.ndarray:
+    """(r,) the kind of the piece that each place (r, 2) px is meant for, `none`, or -1 where that is
+    not plain. points: (n, 4) of one form as of a `Sample`; width: px"""
+    label = np.full(len(at), none)
+    if not len(points) or not len(at):
+        return label
+    away = np.hypot(*(at[:, None] - points[None, :, 2:]).transpose(2, 0, 1))
+    label[away.min(1) < NEAR * width] = -1
+    for n, nearest in enumerate(away.argmin(0)):
+        if away[nearest, n] < HIT * width:
+            label[nearest] = int(points[n, 1])
+    return label

@@ -1,0 +1,54 @@
+"""Classes and prints fitted once more to what the taught trunk makes of made-up samples."""
+
+import numpy as np
+import pytest
+
+from calibration.learned.batch import Shapes
+from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.teach import initial_weights, make_batches
+from vision.learned.groups import Form
+from vision.learned.network import FINE, HEAT_SPAN, PIECE_SIZE
+
+if can_learn() is not None:
+    pytest.skip("JAX is not installed", allow_module_level=True)
+
+from calibration.learned.network import total_loss  # noqa: E402
+from calibration.learned.refit import label_peaks, peak_rows, refit_classes  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+SIDE, WIDTH = 256, 16.0
+
+
+def test_a_peak_beside_a_piece_is_asked_of_nobody():
+    points = np.array([[0, 1, 50, 50]], float)
+    at = np.array([[51.0, 50], [57, 50], [90, 90]])
+    assert label_peaks(at, points, 16.0, 2).tolist() == [1, -1, 2]
+    assert label_peaks(at, np.zeros((0, 4)), 16.0, 2).tolist() == [2, 2, 2]
+
+
+def test_peaks_of_heat_are_told_as_the_piece_they_are_meant_for_or_as_none():
+    shapes = Shapes.of((), (Form((WIDTH, WIDTH), True, 3.0, ("red", "blue")),), 1.0)
+    weights = initial_weights(shapes, 0)
+    weights["classes/heat"] = np.eye(FINE, 1, dtype=np.float32)
+    weights["classes/heat.bias"] = np.full(1, -20.0, np.float32)
+    heat = np.zeros((1, SIDE // 2, SIDE // 2, FINE), np.float32)
+    for x, y in ((50, 60), (90, 30), (1, 70)):  # a piece, none, one that the edge cuts through
+        heat[0, y, x, 0] = 40.0
+    batch = {
+        "x": np.zeros((1, SIDE // 2, SIDE // 2, 24), np.float16),
+        "points": np.array([[[0, 1, 101, 121], [0, 0, 2, 141]]], np.float32),
+    }
+    features = np.zeros_like(heat), None, heat
+    [rows] = peak_rows(weights, shapes, features, batch, np.random.default_rng(0))
+    assert rows["label"].tolist() == [1, 2]
+    assert rows["heat"].tolist() == [HEAT_SPAN[1]] * 2
+    assert rows["embedded"].shape == (2, PIECE_SIZE)
+
+
+def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
+    fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
+    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 12))
+    assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
+    asked = next(make_batches(lesson, 99, 1))
+    assert float(total_loss(fitted, asked)) < 0.6 * float(total_loss(fresh, asked))

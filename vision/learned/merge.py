@@ -10,6 +10,9 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
 
 LEAST = math.log(1e-4)  # what either voice may hold against contents it did not think of
+# what the matchers may hold against contents: they misread one site in fifty where pieces lie loose,
+# however sure they are (docs/learned.md)
+ERRING = math.log(0.02)
 UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never taught
 Weights = tuple[float, float]
 # of the matchers' and of a wholly trusted network's log-probabilities: docs/learned.md
@@ -46,7 +49,7 @@ def merge_evidence(
     if not contents:
         return first
     logs = [
-        weights[0] * voiced(first, c, reads)
+        weights[0] * max(voiced(first, c, reads), ERRING)
         + weights[1] * (voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT)
         for c in contents
     ]
@@ -123,7 +126,7 @@ def merge_choices(
     if not first or not second:
         return dict(first or second)
     both = {
-        k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR), weights)
+        k: weigh_both(max(first.get(k, FLOOR), ERRING), second.get(k, FLOOR), weights)
         for k in {**first, **second}
     }
     whole = float(np.logaddexp.reduce(list(both.values())))
@@ -140,6 +143,6 @@ def merge_tables(
         return first or second or ()
     n = max(len(first), len(second))
     padded = ((*table, *[FLOOR] * (n - len(table))) for table in (first, second))
-    both = np.array([weigh_both(a, b, weights) for a, b in zip(*padded)])
+    both = np.array([weigh_both(max(a, ERRING), b, weights) for a, b in zip(*padded)])
     both -= np.logaddexp.reduce(both)
     return tuple(np.maximum(both, FLOOR).tolist())

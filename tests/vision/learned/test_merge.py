@@ -38,7 +38,8 @@ def test_two_sure_voices_that_differ_leave_a_doubt():
         told((("temple",), 0.995), (("farm",), 0.004)),
         "pile",
     )
-    assert max(chances(both).values()) < 0.9
+    assert both.best == ("temple",)  # the matchers are the likelier to err however sure they are
+    assert chances(both)["temple",] < 0.95
 
 
 def test_a_network_that_has_mastered_its_piles_comes_before_the_matchers():

@@ -108,7 +108,7 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
     parts = []
     apart = teach_apart(lesson, load_trunk_weights(), 3, progress=parts.append)
     here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
-    assert parts == pytest.approx([1 / 3, 2 / 3, 1.0])
+    assert parts == pytest.approx([1 / 4, 2 / 4, 3 / 4, 1.0])  # the last batch is for the classes
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
 
 
@@ -120,21 +120,21 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     class Killed(Exception):
         pass
 
-    def kill_after_five(part):
+    def kill_half_way(part):
         if part > 0.49:
             raise Killed
 
     with pytest.raises(Killed):
-        teach_network(lesson, trunk, 10, beside=False, progress=kill_after_five, keep=keep)
+        teach_network(lesson, trunk, 10, beside=False, progress=kill_half_way, keep=keep)
     parts = []
     teach_network(lesson, trunk, 10, beside=False, progress=parts.append, keep=keep)
-    assert parts == pytest.approx([0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    assert parts == pytest.approx([n / 14 for n in range(7, 15)])  # four are for the classes
     parts.clear()
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 3, "another lesson's is not gone on with"
+    assert len(parts) == 4, "another lesson's is not gone on with"
     keep.write_bytes(keep.read_bytes()[:1000])
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 6
+    assert len(parts) == 8
 
 
 def test_a_learner_that_dies_is_told(lesson, monkeypatch):

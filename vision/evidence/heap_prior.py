@@ -54,6 +54,7 @@ class HeapPrior(msgspec.Struct, frozen=True):
         }
 
     def weigh_options(self, e: CountedEvidence) -> CountedEvidence:
+        """The same for one site; its probabilities add up to what they did"""
         against = [self.log_prior(contents) for contents, _ in e.options]
         if not any(against):
             return e

@@ -73,6 +73,16 @@ class Piece(msgspec.Struct, frozen=True):
         """(width, depth) in mm; a disc's diameter twice"""
         return self.size if isinstance(self.size, tuple) else (self.size, self.size)
 
+    @property
+    def shape(self) -> tuple[Point, bool, float]:
+        """Footprint, whether it is round, height: what pieces of other kinds may share"""
+        return self.footprint, self.disc, self.height
+
+    @property
+    def looks_like(self) -> str:
+        """The kind it is, but for how it is turned"""
+        return self.looks or self.kind
+
 
 class Site(msgspec.Struct, frozen=True, dict=True):
     """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the

@@ -111,10 +111,10 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
     """The classes and prints of one classifier, by the loss that is learnt with, in so many steps"""
     middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
     rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
-    heated = ("_heat",) if "heat" in rows else ()
-    own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias", *heated)]
+    own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]
+    heat = f"classes/{name}_heat"
     begun = begin_prints(name, weights, rows)
-    start = {k: jnp.asarray(begun[k]) for k in own}
+    start = {k: jnp.asarray(begun[k]) for k in (*own, *([heat] if "heat" in rows else ()))}
     start[own[0]] = start[own[0]].at[: len(middle)].set(0)
 
     def loss(h: Arrays, some: Arrays) -> jax.Array:
@@ -125,8 +125,8 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
             else match_piece_prints(h, pixels)
         )
         logits = classify(h, name, some["embedded"], prints * some["matched"][:, None])
-        if heated:
-            logits += some["heat"][:, None] * h[own[-1]]
+        if heat in h:
+            logits += some["heat"][:, None] * h[heat]
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
     h = descend(loss, start, rows, rounds, RATE)

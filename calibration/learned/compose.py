@@ -48,9 +48,7 @@ FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at lea
 HIDDEN_REACH, SHOWN = 0.35, 0.35
 # of their size that flat pieces' middles are apart at least where one lies on the other; how many may
 OVERLAP, OVERLAID = 0.4, 0.4
-SIDELIGHT = (
-    0.3  # log units that one side of what stands may be lighter than the other, by another lamp
-)
+SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
 Lies = Literal["any", "quarters", "upright"]
 Scalar = tuple[float, ...]
@@ -355,9 +353,8 @@ class Composer:
                 )
                 at = at + rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
             x, y = paint.lay_piece(self.pick_look(k, True), at, tall, lean)
-            if (like := self.plan.pieces[k].looks or k) in self.form:  # it is found there too
-                paint.marks[len(truth.points)] = paint.laid
-                truth.points.append((*self.form[like], x, y))
+            # what lies loose elsewhere is found here too
+            self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
             tall += self.plan.pieces[k].height
         return tall
 
@@ -599,11 +596,17 @@ class Composer:
             paint.upright.append((at, base, kind, len(truth.points) if kind in self.form else None))
             up = base + self.plan.pieces[kind].height / 2
             x, y = self.view.to_px(at + top_shift(paint.evening.camera, at[None], up)[0])
+            if kind in self.form:
+                truth.points.append((*self.form[kind], x, y))
         else:
             x, y = paint.lay_piece(self.pick_look(kind), at, base, lean, loose=True)
-            if kind in self.form:
-                paint.marks[len(truth.points)] = paint.laid
+            self.tell_laid(paint, truth, kind, x, y)
+
+    def tell_laid(self, paint: Painter, truth: Truth, kind: str, x: float, y: float) -> None:
+        """Asks for the piece just laid, whose top's middle is seen at x, y px, where its kind lies
+        loose"""
         if kind in self.form:
+            paint.marks[len(truth.points)] = paint.laid
             truth.points.append((*self.form[kind], x, y))
 
     def forget_hidden(self, paint: Painter, truth: Truth) -> None:

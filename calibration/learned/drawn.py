@@ -38,7 +38,7 @@ def draw_lesson(lesson: Lesson, seed: int) -> Lesson:
     small second sign"""
     rng = np.random.default_rng(seed)
     plan = lesson.plan
-    alike = {p.kind: p.looks or p.kind for p in plan.piece}  # these are one print, turned
+    alike = {p.kind: p.looks_like for p in plan.piece}  # these are one print, turned
     forms: dict[tuple, list[str]] = defaultdict(list)
     for kind in sorted({alike.get(k, k) for k in lesson.looks}):
         piece = plan.pieces[kind]

@@ -94,14 +94,13 @@ def align_pictures(ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     most like it"""
     size = (ways**2).sum(2)
 
-    def unlikeness(picture: np.ndarray, many: slice) -> np.ndarray:
-        return size[many] - 2 * ways[many] @ picture + picture @ picture
+    def square_distance(picture: np.ndarray, count: int | None = None) -> np.ndarray:
+        return size[:count] - 2 * ways[:count] @ picture + picture @ picture
 
-    everyone, judges = slice(None), slice(JUDGES)
-    found = [np.median(unlikeness(way[0], judges).min(1)) for way in ways[:FIRST]]
+    found = [np.median(square_distance(way[0], JUDGES).min(1)) for way in ways[:FIRST]]
     middle = ways[int(np.argmin(found)), 0]
     for _ in range(ALIGNED):
-        lying = ways[np.arange(len(ways)), unlikeness(middle, everyone).argmin(1)]
+        lying = ways[np.arange(len(ways)), square_distance(middle).argmin(1)]
         middle = np.median(lying, 0)
     return middle, lying
 

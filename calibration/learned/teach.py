@@ -154,8 +154,7 @@ def complete_groups(
     of which it is known how they lie"""
 
     def form_of(kind: str) -> tuple:
-        p = plan.pieces[kind]
-        return p.footprint, p.disc, p.height
+        return plan.pieces[kind].shape
 
     by_turn = {p.kind for p in plan.piece if p.looks} | {p.looks for p in plan.piece if p.looks}
     out = []
@@ -316,7 +315,7 @@ def real_truth(
                 truth.labels[i] = g.classes.index(base)
     names = {k: (f, n) for f, n, k in loose_names(forms)}
     for s in specimens:
-        kind, site = plan.pieces[s.kind].looks or s.kind, plan.sites[s.site]
+        kind, site = plan.pieces[s.kind].looks_like, plan.sites[s.site]
         card = site.reads == "cluster" and is_card(site, plan.pieces[s.kind])
         if s.photo == photo and kind in names and not card:
             truth.points.append((*names[kind], *view.to_px(s.top)))

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 import numpy as np
 
-from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
+from vision.evidence.piece_counts import reweighted_evidence
+from vision.evidence.site_evidence import Contents, CountedEvidence, SiteEvidence
 from vision.plan import Plan
 
 
@@ -24,24 +25,22 @@ class HeapPrior(msgspec.Struct, frozen=True):
     def of(cls, plan: Plan, layouts: Iterable[Mapping[str, Contents]]) -> HeapPrior:
         """From what lies where in photos. After n heaps of one kind the next is taken to be mixed
         once in n + 2 times (Laplace's rule); where mixed heaps are usual nothing is told"""
-        sizes: dict[tuple, list[str]] = defaultdict(list)
+        alike: dict[tuple, list[str]] = defaultdict(list)
         for p in plan.piece:
-            sizes[p.footprint, p.disc, p.height].append(p.kind)
-        layouts = list(layouts)
+            alike[p.shape].append(p.kind)
+        laid = [
+            contents
+            for layout in layouts
+            for site, contents in layout.items()
+            if plan.sites[site].reads == "cluster"
+        ]
         out = []
-        for kinds in sizes.values():
-            heaps = [
-                set(mine)
-                for layout in layouts
-                for site, contents in layout.items()
-                if plan.sites[site].reads == "cluster"
-                for mine in [[k for k in contents if k in kinds]]
-                if len(mine) > 1
-            ]
-            mixed = sum(len(h) > 1 for h in heaps)
-            odds = (mixed + 1) / (len(heaps) - mixed + 1)
-            if odds < 1:
-                out.append((tuple(kinds), math.log(odds)))
+        for kinds in alike.values():
+            heaps = [[k for k in contents if k in kinds] for contents in laid]
+            mixed = sum(len(set(h)) > 1 for h in heaps)
+            single = sum(len(h) > 1 for h in heaps) - mixed
+            if len(kinds) > 1 and mixed < single:
+                out.append((tuple(kinds), math.log((mixed + 1) / (single + 1))))
         return cls(tuple(out))
 
     def weigh_sites(self, sites: Mapping[str, SiteEvidence]) -> dict[str, SiteEvidence]:
@@ -53,21 +52,15 @@ class HeapPrior(msgspec.Struct, frozen=True):
             for s, e in sites.items()
         }
 
-    def weigh_options(self, e: CountedEvidence) -> CountedEvidence:
+    def weigh_options(self, e: CountedEvidence) -> SiteEvidence:
         """The same for one site; its probabilities add up to what they did"""
         against = [self.log_prior(contents) for contents, _ in e.options]
         if not any(against):
             return e
-        before = [p for _, p in e.options]
-        logs = [p + a for p, a in zip(before, against)]
-        total = np.logaddexp.reduce
-        gain = float(total([*before, e.other]) - total([*logs, e.other]))
-        options = [(c, max(p + gain, FLOOR)) for (c, _), p in zip(e.options, logs)]
-        return msgspec.structs.replace(
-            e,
-            options=tuple(sorted(options, key=lambda o: -o[1])),
-            other=max(e.other + gain, FLOOR),
-        )
+        before = np.array([p for _, p in e.options])
+        logs, total = before + against, np.logaddexp.reduce
+        gain = total([*before, e.other]) - total([*logs, e.other])
+        return reweighted_evidence(e, logs + gain, e.other + gain, {})
 
     def log_prior(self, contents: Contents) -> float:
         """Natural logarithm of how much less likely these contents are for what they mix"""

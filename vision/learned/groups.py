@@ -190,7 +190,7 @@ def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
     forms: dict[tuple, list[str]] = {}
     for k in kinds:
         p = plan.pieces[k]
-        forms.setdefault((p.footprint, p.disc, p.height), []).append(k)
+        forms.setdefault(p.shape, []).append(k)
     return tuple(
         Form(tuple(map(float, size)), disc, float(h), tuple(ks))
         for (size, disc, h), ks in sorted(forms.items(), key=lambda f: -max(f[0][0]))

@@ -49,11 +49,14 @@ def merge_evidence(
     if not contents:
         return first
     logs = [
-        weights[0] * max(voiced(first, c, reads), ERRING)
-        + weights[1] * (voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT)
+        weigh_both(
+            voiced(first, c, reads),
+            voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT,
+            weights,
+        )
         for c in contents
     ]
-    other = weigh_both(first.other, second.other, weights)
+    other = weigh_both(first.other, second.other, weights, LEAST)
     total = float(np.logaddexp.reduce([*logs, other]))
     order = sorted(range(len(contents)), key=lambda n: -logs[n])[:KEEP]
     options = tuple((contents[n], max(logs[n] - total, FLOOR)) for n in order)
@@ -95,7 +98,7 @@ def merge_card(
         total = sum(likely.values())
         for rest, q in likely.items():
             logs[(card, *rest) if card else rest] = p + math.log(q / total)
-    other = weigh_both(first.other, second.other, weights)
+    other = weigh_both(first.other, second.other, weights, LEAST)
     here = math.log(max(1 - math.exp(min(other, 0.0)), 1e-9))
     order = sorted(logs, key=lambda c: -logs[c])[:KEEP]
     return CountedEvidence(
@@ -114,9 +117,10 @@ def voiced(e: SiteEvidence, contents: Contents, reads: str) -> float:
     return max(e.logp(contents, reads) if listed is None else listed, LEAST)
 
 
-def weigh_both(first: float, second: float, weights: Weights) -> float:
-    """The sum of two voices' log-probabilities, as far as each is believed"""
-    return weights[0] * max(first, LEAST) + weights[1] * max(second, LEAST)
+def weigh_both(first: float, second: float, weights: Weights, least: float = ERRING) -> float:
+    """The sum of two voices' log-probabilities, as far as each is believed. least: what the matchers,
+    the first, may hold against it"""
+    return weights[0] * max(first, least) + weights[1] * max(second, LEAST)
 
 
 def merge_choices(
@@ -126,7 +130,7 @@ def merge_choices(
     if not first or not second:
         return dict(first or second)
     both = {
-        k: weigh_both(max(first.get(k, FLOOR), ERRING), second.get(k, FLOOR), weights)
+        k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR), weights)
         for k in {**first, **second}
     }
     whole = float(np.logaddexp.reduce(list(both.values())))
@@ -143,6 +147,6 @@ def merge_tables(
         return first or second or ()
     n = max(len(first), len(second))
     padded = ((*table, *[FLOOR] * (n - len(table))) for table in (first, second))
-    both = np.array([weigh_both(max(a, ERRING), b, weights) for a, b in zip(*padded)])
+    both = np.array([weigh_both(a, b, weights) for a, b in zip(*padded)])
     both -= np.logaddexp.reduce(both)
     return tuple(np.maximum(both, FLOOR).tolist())

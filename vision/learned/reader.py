@@ -114,13 +114,14 @@ class LearnedReader:
             int
         )
         # of piles' classes the loose kind that their uppermost piece looks like
-        self.looks_like = [
+        self.top_kinds = [
             {
-                n: kind
+                n: plan.pieces[c[-1]].looks_like
                 for n, c in enumerate(g.classes)
-                if g.reads == "pile" and c and c[-1] in plan.pieces
-                for kind in [plan.pieces[c[-1]].looks or c[-1]]
-                if kind in self.names
+                if g.reads == "pile"
+                and c
+                and c[-1] in plan.pieces
+                and plan.pieces[c[-1]].looks_like in self.names
             }
             for g in groups
         ]
@@ -340,7 +341,7 @@ class LearnedReader:
     ) -> np.ndarray:
         """(classes,) log-probabilities of what lies on a pile's site, with what was found there where
         pieces lie uppermost that lie loose elsewhere"""
-        like = self.looks_like[group]
+        like = self.top_kinds[group]
         if not like:
             return logs
         outline = self.plan.sites[site].outlines[0].astype(np.float32)

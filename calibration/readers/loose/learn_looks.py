@@ -57,7 +57,7 @@ def groups_of(plan: Plan, full: Sequence[Shot]) -> list[Group]:
         for site, contents in shot.layout.items():
             if plan.sites[site].reads == "cluster":
                 loose = Counter(
-                    plan.pieces[k].looks or k
+                    plan.pieces[k].looks_like
                     for k in contents
                     if k in plan.pieces and not lies_below(plan, plan.sites[site], k)
                 )
@@ -70,7 +70,7 @@ def groups_of(plan: Plan, full: Sequence[Shot]) -> list[Group]:
             if s.reads == "pile" and len(contents) == 1 and contents[0] in plan.pieces:
                 p = plan.pieces[contents[0]]
                 if form_of(p) in used or (s.of and plan.sites[s.of].reads == "cluster"):
-                    out.append(Group(n, s, Counter([p.looks or p.kind])))
+                    out.append(Group(n, s, Counter([p.looks_like])))
     return out
 
 

@@ -343,13 +343,13 @@ def borrowed(
     itself shows less than enough: each as if it lay in the middle of a site of its own"""
     forms = {(f.size, f.disc) for f in found if len(f.contents) == 1}
     tags = {t for s in group.ids for t in plan.sites[s].tags}
-    shown = Counter(plan.pieces[f.contents[-1]].looks or f.contents[-1] for f in found)
+    shown = Counter(plan.pieces[f.contents[-1]].looks_like for f in found)
     out = []
     for number, one in enumerate(lying):
         piece = plan.pieces[one.kind]
         size, disc = seen_size((one.kind,), plan)
         fits = (size, disc) in forms or tags & set(plan.sites[one.site].tags)
-        if one.site in group.ids or not fits or shown[piece.looks or one.kind] >= ENOUGH:
+        if one.site in group.ids or not fits or shown[piece.looks_like] >= ENOUGH:
             continue
         half = 0.75 * max(size)
         own = Windows(one.foot[None], half, windows.scale)

@@ -26,7 +26,7 @@ STEPS = np.arange(ZEROS) * 90 / ZEROS  # degrees
 
 def plain(contents: Contents, plan: Plan) -> Contents:
     """Contents with each kind that is another one turned as that other one"""
-    return tuple((plan.pieces[k].looks or k) if k in plan.pieces else k for k in contents)
+    return tuple(plan.pieces[k].looks_like if k in plan.pieces else k for k in contents)
 
 
 def turned_kinds(contents: Contents, plan: Plan) -> dict[Contents, float]:

@@ -19,7 +19,13 @@ from vision.learned.network import (
     grid_places,
     square_axes,
 )
-from vision.learned.reader import sample_map, sample_polar, whole_close_up
+from vision.learned.reader import (
+    frame_tops,
+    nearest_tops,
+    sample_map,
+    sample_polar,
+    whole_close_up,
+)
 
 SITES, PIECES = 32, 64  # of a sample that are learnt from at most
 POINTS, NOBODY = 320, -1.0  # loose pieces of a sample that are told at most; no form's number
@@ -41,6 +47,12 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
     def quarters(self) -> np.ndarray:
         """(groups,) bool: whether what lies there may lie turned by quarters"""
         return np.array([g.quarters for g in self.groups])
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(groups, 2) mm: across pieces that lie uppermost and elsewhere loose, from a site's middle
+        to its edge"""
+        return np.array([(g.top, min(g.box) / 2) for g in self.groups])
 
     @classmethod
     def of(cls, groups: Sequence[SiteGroup], forms: Sequence[Form], scale: float) -> Shapes:
@@ -87,7 +99,10 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
         quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
         index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
-        pixels = sample_map(seen, rows[:, 2:4], axes, SITE_PIXELS, 1)
+        side, reach = (self.sizes[:, k][group] * self.scale for k in (0, 1))
+        tops = nearest_tops(rows[:, 2:4], reach, s.points[:, 2:])
+        tops += rng.normal(0, 0.04, tops.shape) * side[:, None] + rng.normal(0, 0.5, tops.shape)
+        pixels = sample_map(seen, *frame_tops(rows[:, 2:4], axes, side, tops), SITE_PIXELS, 1)
         pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
         upright = {"site_upright": padded(~self.quarters[group], SITES)}
         return (upright if self.quarters.any() else {}) | {

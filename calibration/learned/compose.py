@@ -730,7 +730,7 @@ class Painter:
         self.laid += 1
         turn = rng.normal(0, 4.0)
         if look.turned is not None and not loose:
-            turn += look.turned + (90 * rng.integers(4) if rng.random() < 0.3 else 0)
+            turn += look.turned + 90 * rng.integers(4)  # nobody says to which side it is turned
         elif look.lies == "any" or loose and look.lies == "quarters" and rng.random() < 0.8:
             turn += rng.uniform(0, 360)
         elif look.lies == "quarters":

@@ -46,6 +46,7 @@ from vision.learned.groups import (
     group_sites,
     is_card,
     loose_names,
+    measure_tops,
     stands_upright,
 )
 from vision.learned.network import Weights
@@ -127,6 +128,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks)
     forms = group_forms(plan, groups)
+    groups = measure_tops(plan, groups, forms)
     shapes = Shapes.of(groups, forms, view.scale)
     reals = [
         (canvases[n], real_truth(plan, view, s, n, groups, forms, specimens, upright_found))
@@ -224,21 +226,27 @@ def make_looks(
                 for p in patches
             )
     straighten_looks(plan, out, partners)
+    turn_looks(plan, out)
+    return out
+
+
+def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
+    """Adds how kinds look that only their turn tells from others (`looks`, `turned`), of which it is
+    known how they lie"""
     for piece in plan.piece:
         for kind, other, by in (
             ((piece.kind, piece.looks, piece.turned), (piece.looks, piece.kind, -piece.turned))
             if piece.looks
             else ()
         ):
-            if not any(v.turned is not None for v in out.get(kind, ())):
+            if not any(v.turned is not None for v in looks.get(kind, ())):
                 known = [
-                    msgspec.structs.replace(v, turned=by)
-                    for v in out.get(other, ())
-                    if v.turned == 0.0
+                    msgspec.structs.replace(v, turned=v.turned + by)
+                    for v in looks.get(other, ())
+                    if v.turned is not None
                 ]
                 if known:
-                    out.setdefault(kind, []).extend(known)
-    return out
+                    looks.setdefault(kind, []).extend(known)
 
 
 ALIKE = 0.8  # correlation of two prints from which they are taken for the same in other colours

@@ -28,7 +28,8 @@ class SiteGroup(msgspec.Struct, frozen=True):
     what the samplers show; of a cluster its card, of a pile all of it; loose: kinds that lie on it
     besides; most: the most of them a sampler shows; bare: whether they lie where no card does;
     tall, foot: mm that the tallest piece is high which stands on a pile, and the widest wide; 0
-    where all lie; quarters: whether what lies there may lie turned by quarters"""
+    where all lie; quarters: whether what lies there may lie turned by quarters; top: mm across the
+    uppermost pieces of a pile that lie loose elsewhere, 0 where there are none"""
 
     reads: str
     ids: tuple[str, ...]
@@ -40,6 +41,7 @@ class SiteGroup(msgspec.Struct, frozen=True):
     tall: float = 0.0
     foot: float = 0.0
     quarters: bool = False
+    top: float = 0.0
 
 
 def is_card(site: Site, piece: Piece) -> bool:
@@ -194,6 +196,33 @@ def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
     return tuple(
         Form(tuple(map(float, size)), disc, float(h), tuple(ks))
         for (size, disc, h), ks in sorted(forms.items(), key=lambda f: -max(f[0][0]))
+    )
+
+
+def loose_tops(plan: Plan, group: SiteGroup, forms: Sequence[Form]) -> dict[int, str]:
+    """Of a pile's classes the loose kind that their uppermost piece looks like, where there is one"""
+    names = {k for _, _, k in loose_names(forms)}
+    tops = {
+        n: plan.pieces[c[-1]].looks_like
+        for n, c in enumerate(group.classes)
+        if group.reads == "pile" and c and c[-1] in plan.pieces
+    }
+    return {n: kind for n, kind in tops.items() if kind in names}
+
+
+def measure_tops(
+    plan: Plan, groups: Sequence[SiteGroup], forms: Sequence[Form]
+) -> tuple[SiteGroup, ...]:
+    """The groups with how wide the pieces on their piles are that lie loose elsewhere"""
+    return tuple(
+        msgspec.structs.replace(
+            g,
+            top=max(
+                (max(plan.pieces[k].footprint) for k in loose_tops(plan, g, forms).values()),
+                default=0.0,
+            ),
+        )
+        for g in groups
     )
 
 

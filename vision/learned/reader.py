@@ -25,6 +25,7 @@ from vision.learned.groups import (
     SiteGroup,
     is_flat,
     loose_names,
+    loose_tops,
     site_box,
 )
 from vision.learned.network import (
@@ -70,10 +71,11 @@ CLASH, OVERLAP = 0.75, 0.5
 
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
-    """A loose piece that may lie there. form: its number; foot: (2,) mm; chance: that a piece lies
-    there; kinds: kind -> probability"""
+    """A loose piece that may lie there. form: its number; top: (2,) mm of the board at which it is
+    seen; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability"""
 
     form: int
+    top: np.ndarray
     foot: np.ndarray
     chance: float
     kinds: dict[str, float]
@@ -113,18 +115,7 @@ class LearnedReader:
         self.offsets = np.concatenate([[0], np.cumsum([len(g.classes) for g in groups])]).astype(
             int
         )
-        # of piles' classes the loose kind that their uppermost piece looks like
-        self.top_kinds = [
-            {
-                n: plan.pieces[c[-1]].looks_like
-                for n, c in enumerate(g.classes)
-                if g.reads == "pile"
-                and c
-                and c[-1] in plan.pieces
-                and plan.pieces[c[-1]].looks_like in self.names
-            }
-            for g in groups
-        ]
+        self.top_kinds = [loose_tops(plan, g, forms) for g in groups]
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
@@ -181,10 +172,12 @@ class LearnedReader:
             if g.tall:
                 rows = self.classify_closely(n, ids, seen, pose, window)
             else:
-                rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]))
+                tops = [self.uppermost_piece(n, i, pieces) for i in ids]
+                rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]), tops)
+                rows = [self.hear_piece(n, row, top) for row, top in zip(rows, tops)]
             for site, row in zip(ids, rows):
                 if g.reads == "pile":
-                    out[site] = self.pile_evidence(g, self.hear_pieces(n, site, row, pieces))
+                    out[site] = self.pile_evidence(g, row)
                 elif site in self.cards_alone:
                     out[site] = self.card_evidence(g, row)
                 else:
@@ -212,9 +205,10 @@ class LearnedReader:
         quarter: np.ndarray,
         seen: np.ndarray,
         origin: np.ndarray,
+        tops: Sequence[Finding | None],
     ) -> np.ndarray:
         """(sites, classes) log-probabilities. seen: (h, w, 3) as of `picture_of`; origin: (2,)
-        canvas pixel of its first"""
+        canvas pixel of its first; tops: what was found to lie uppermost on each"""
         if not ids:
             return np.zeros((0, len(self.groups[group].classes)))
         at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
@@ -223,7 +217,21 @@ class LearnedReader:
         logits = self.classify(
             "site",
             sample_map(quarter, at, axes, SITE_GRID, 4),
-            self.site_prints(seen, at, axes, self.groups[group].quarters),
+            self.site_prints(
+                seen,
+                *frame_tops(
+                    at,
+                    axes,
+                    np.full(len(ids), self.groups[group].top * self.view.scale),
+                    np.array(
+                        [
+                            (np.nan, np.nan) if t is None else self.view.to_px(t.top) - origin
+                            for t in tops
+                        ]
+                    ),
+                ),
+                self.groups[group].quarters,
+            ),
         )
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 
@@ -298,11 +306,12 @@ class LearnedReader:
             found += [
                 Finding(
                     f,
+                    top,
                     foot,
                     float(min(c, SUREST)),
                     {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
                 )
-                for foot, c, row in zip(feet, here, kinds)
+                for top, foot, c, row in zip(tops, feet, here, kinds)
                 if c > 0.02
             ]
         return self.without_clashes(found)
@@ -336,23 +345,24 @@ class LearnedReader:
                 kept.append(one)
         return kept
 
-    def hear_pieces(
-        self, group: int, site: str, logs: np.ndarray, pieces: Sequence[Finding]
-    ) -> np.ndarray:
-        """(classes,) log-probabilities of what lies on a pile's site, with what was found there where
-        pieces lie uppermost that lie loose elsewhere"""
-        like = self.top_kinds[group]
-        if not like:
-            return logs
+    def uppermost_piece(self, group: int, site: str, pieces: Sequence[Finding]) -> Finding | None:
+        """The surest of the pieces found on a pile's site, where pieces lie uppermost that lie loose
+        elsewhere"""
+        if not self.top_kinds[group]:
+            return None
         outline = self.plan.sites[site].outlines[0].astype(np.float32)
         there = [
             p
             for p in pieces
             if cv2.pointPolygonTest(outline, tuple(map(float, p.foot)), False) >= 0
         ]
-        if not there:
+        return max(there, key=lambda p: p.chance, default=None)
+
+    def hear_piece(self, group: int, logs: np.ndarray, best: Finding | None) -> np.ndarray:
+        """(classes,) log-probabilities of what lies on a pile's site, with what was found there"""
+        like = self.top_kinds[group]
+        if best is None:
             return logs
-        best = max(there, key=lambda p: p.chance)
         heard = np.full_like(logs, math.log(max(1 - best.chance, UNLIKELY)))
         for n, kind in like.items():
             heard[n] = math.log(max(best.chance * best.kinds.get(kind, 0.0), UNLIKELY))
@@ -553,6 +563,30 @@ def whole_close_up() -> tuple[np.ndarray, np.ndarray]:
     """(1, 2) px the middle of a close-up, (1, 2, 2) px its sides"""
     h, w = CLOSE_UP
     return np.array([[(w - 1) / 2, (h - 1) / 2]]), np.array([[[w, 0.0], [0.0, h]]])
+
+
+def frame_tops(
+    at: np.ndarray, axes: np.ndarray, side: np.ndarray, tops: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where pictures of sites are taken, (r, 2) px, and their sides, (r, 2, 2) px: about the piece
+    that lies uppermost where such pieces lie loose elsewhere, for there it may lie anywhere, turned
+    in a way that tells what it is. at, axes: of the sites; side: (r,) px across such pieces, 0 where
+    there are none; tops: (r, 2) px where one is seen, nan where none is"""
+    closer = side > 0
+    found = closer & ~np.isnan(tops[:, 0])
+    return (
+        np.where(found[:, None], tops, at),
+        np.where(closer[:, None, None], square_axes(SITE_REACH * side), axes),
+    )
+
+
+def nearest_tops(at: np.ndarray, reach: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(r, 2) the nearest of points (n, 2) to each of (r, 2), nan where none lies within (r,)"""
+    if not len(points):
+        return np.full(at.shape, np.nan)
+    away = np.hypot(*(at[:, None] - points[None]).transpose(2, 0, 1))
+    near = away.min(1, keepdims=True) <= np.reshape(reach, (-1, 1))
+    return np.where(near, points[away.argmin(1)], np.nan)
 
 
 def sample_map(

@@ -18,12 +18,13 @@ from devtools.bench import memory_mb
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, SPREAD, Canvas, picture_of, stack_input
-from vision.learned.groups import Form, group_forms, group_sites
+from vision.learned.groups import Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
     RINGS,
     SITE_PIXELS,
+    SITE_REACH,
     SITE_TEMPLATE,
     grid_places,
     slide_templates,
@@ -31,7 +32,16 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
-from vision.learned.reader import Finding, LearnedReader, SiteMap, Trunk, close_up, would_clash
+from vision.learned.reader import (
+    Finding,
+    LearnedReader,
+    SiteMap,
+    Trunk,
+    close_up,
+    frame_tops,
+    nearest_tops,
+    would_clash,
+)
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 from vision.storage.heap_trim import trim_heap
@@ -269,12 +279,46 @@ def test_what_is_found_on_a_pile_says_what_lies_there_but_not_how_it_is_turned(i
     told = dict(zip(g.classes, np.zeros(len(g.classes), int)))
     told |= {("fig",): 4, ("bad:fig",): 3, ("date",): 5}
     logs = np.log(np.array([told[c] + 0.1 for c in g.classes]) / 13)
-    found = [Finding(0, plan.sites["P1"].centre, 0.9, {"fig": 0.8, "date": 0.2})]
-    heard = dict(zip(g.classes, np.exp(reader.hear_pieces(n, "P1", logs, found))))
+    at = plan.sites["P1"].centre
+    found = [Finding(0, at, at, chance, {"fig": 0.8, "date": 0.2}) for chance in (0.3, 0.9, 0.5)]
+    top = reader.uppermost_piece(n, "P1", found)
+    assert top is found[1], "the surest"
+    heard = dict(zip(g.classes, np.exp(reader.hear_piece(n, logs, top))))
     assert max(heard, key=heard.get) == ("fig",)
     assert heard["fig",] / heard["bad:fig",] == pytest.approx(4.1 / 3.1)
     assert heard["fig",] > 3 * heard["date",] and heard[()] < 0.01
-    assert (reader.hear_pieces(n, "P2", logs, found) == logs).all()
+    assert reader.uppermost_piece(n, "P2", found) is None
+    assert (reader.hear_piece(n, logs, None) == logs).all()
+
+
+def test_a_pile_is_looked_at_about_the_piece_that_lies_on_it():
+    at, axes = np.array([[50.0, 50], [90, 50]]), square_axes(np.array([60.0, 60]))
+    tops = nearest_tops(at, np.array([20.0, 20]), np.array([[60.0, 45], [56, 50], [150, 50]]))
+    assert tops[0].tolist() == [56, 50] and np.isnan(tops[1]).all()
+    assert np.isnan(nearest_tops(at, np.array([20.0, 20]), np.zeros((0, 2)))).all()
+    middle, sides = frame_tops(at, axes, np.array([18.0, 18]), tops)
+    assert middle.tolist() == [[56, 50], [90, 50]]
+    assert np.allclose(sides, square_axes(np.full(2, SITE_REACH * 18)))
+    middle, sides = frame_tops(at, axes, np.zeros(2), tops)
+    assert (middle == at).all() and (sides == axes).all()
+
+
+def test_only_piles_with_pieces_that_lie_loose_elsewhere_are_looked_at_closer(image):
+    sized = {"size": 18, "height": 2}
+    plan = parse_plan(
+        {
+            "game": "drawn",
+            "size": [180, 120],
+            "piece": [{"kind": k, **sized} for k in ("fig", "crate")],
+            "site": [
+                {"id": s.id, "reads": s.reads, "outline": s.outlines[0].tolist()} for s in PLAN.site
+            ],
+        }
+    )
+    for on_pile, wide in (("fig", 18.0), ("crate", 0.0)):
+        groups = group_sites(plan, [{}, {"P1": (on_pile,), "F1": ("fig",)}])
+        tops = {g.reads: g.top for g in measure_tops(plan, groups, group_forms(plan, groups))}
+        assert tops == {"pile": wide, "cluster": 0.0}
 
 
 def test_a_foot_belongs_to_the_site_it_stands_on():

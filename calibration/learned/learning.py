@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ DECAY, CLIP = 1e-4, 2.0
 HASTE = 3.0  # times the trunk's rate at which a copy's own classes are learnt
 PARTS = ("weights", "first", "second")
 Arrays = dict[str, jax.Array]
+Step = Any  # `advance`, compiled
 
 
 class Moments:
@@ -48,18 +50,25 @@ class MixedLearner:
 
     def __init__(self, trunk: Weights, classes: Sequence[Weights]) -> None:
         self.trunk, self.classes = Moments(trunk), [Moments(c) for c in classes]
-        self._advance = jax.jit(advance, donate_argnums=(0, 1))
+        self.steps: list[Step] = [jax.jit(advance, donate_argnums=(0, 1))] * len(self.classes)
 
-    def step(self, n: int, batch: dict[str, np.ndarray], rate: float) -> float:
+    def compile_step(self, n: int, batch: dict[str, np.ndarray]) -> Step:
+        """What may be set as the n-th copy's step beforehand: it takes batches like this one"""
+        return self.steps[n].lower(*self._arguments(n, batch, 0.0)).compile()
+
+    def _arguments(self, n: int, batch: dict[str, np.ndarray], rate: float) -> tuple:
+        trunk, classes = self.trunk, self.classes[n]
+        counts = np.float32(trunk.steps), np.float32(classes.steps)
+        return trunk.state(), classes.state(), counts, batch, np.float32(rate)
+
+    def step(self, n: int, batch: dict[str, np.ndarray], rate: float) -> jax.Array:
         """A batch of the n-th copy learnt from; -> its loss"""
         trunk, classes = self.trunk, self.classes[n]
         trunk.steps, classes.steps = trunk.steps + 1, classes.steps + 1
-        trunk_state, classes_state, loss = self._advance(
-            trunk.state(), classes.state(), (trunk.steps, classes.steps), batch, rate
-        )
+        trunk_state, classes_state, loss = self.steps[n](*self._arguments(n, batch, rate))
         trunk.weights, trunk.first, trunk.second = trunk_state
         classes.weights, classes.first, classes.second = classes_state
-        return float(loss)
+        return loss
 
     def trunk_weights(self) -> Weights:
         return {k: np.asarray(v) for k, v in self.trunk.weights.items()}
@@ -75,7 +84,7 @@ class Learner(MixedLearner):
         )
 
     def learn(self, batch: dict[str, np.ndarray], rate: float) -> float:
-        return self.step(0, batch, rate)
+        return float(self.step(0, batch, rate))
 
     def freeze(self) -> Weights:
         """What `restore` needs to go on from here"""

@@ -2,13 +2,21 @@
 own.
 
 `python -m calibration.learned.pretrain OUT.npz COPY... --minutes M`.
-Each copy is shown in several printings, which makes other copies of it."""
+Each copy is shown in several printings, which makes other copies of it. Many processors make samples;
+a graphics processor, where JAX finds one, learns them.
+`... pretrain --pack FOLDER COPY...` writes what is learnt from as small files, which may be named
+instead of copies on another machine."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import queue as queues
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -21,12 +29,20 @@ from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.fit import shots_of
 from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
-from calibration.learned.teach import BATCH, Lesson, initial_weights, prepare_lesson
+from calibration.learned.packed import pack_lesson, unpack_lesson
+from calibration.learned.teach import Lesson, initial_weights, prepare_lesson
 from calibration.readers.loose.train import taught
 from vision.learned.network import Weights
 
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
 DRAWN = 4  # of each copy with prints that nobody printed
+BATCH = 8  # samples
+AGAIN = 2  # times that a batch is learnt from: samples cost more than steps
+KEPT = 12  # batches of each printing that are kept to be learnt from again
+AHEAD = 6  # batches that each maker makes before they are needed
+RATE, RISING = 1.5e-3, 1500  # the highest rate, and in how many steps it is reached
+TOLD = 30.0  # seconds between two lines of what has been learnt
+Batch = dict[str, np.ndarray]
 
 
 def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
@@ -65,79 +81,176 @@ def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
     )
 
 
-def printings_of(lesson: Lesson, seed: int) -> list[Lesson]:
-    """One copy as many: in other colours, and drawn anew"""
-    return [reprint_lesson(lesson, n) for n in range(PRINTINGS)] + [
-        draw_lesson(lesson, seed * DRAWN + n) for n in range(DRAWN)
+class Printing(msgspec.Struct, frozen=True, eq=False):
+    """One copy in one printing. number: of the copy; seed: what a drawn one is drawn with"""
+
+    copy: int
+    name: str
+    lesson: Lesson
+    number: int
+    seed: int
+
+    def printed(self) -> Lesson:
+        if self.number < PRINTINGS:
+            return reprint_lesson(self.lesson, self.number)
+        return draw_lesson(self.lesson, self.seed + self.number)
+
+
+def printings_of(lessons: Mapping[str, Lesson], drawn: int, seed: int) -> list[Printing]:
+    """Every copy as many: in other colours, and drawn anew"""
+    return [
+        Printing(c, f"{name} {n}", lesson, n, seed + 1000 * c)
+        for c, (name, lesson) in enumerate(lessons.items())
+        for n in range(PRINTINGS + drawn)
     ]
 
 
-def produce_mixed(lessons: Sequence[Lesson], seed: int, queue: multiprocessing.Queue) -> None:
-    composers = [lesson.composer(seed * 1000 + n) for n, lesson in enumerate(lessons)]
+def produce_mixed(
+    printings: Mapping[int, Printing], seed: int, queue: multiprocessing.Queue
+) -> None:
+    """Makes batches of some printings, in a process of its own, for as long as they are taken"""
+    cv2.setNumThreads(1)
+    lessons = {n: p.printed() for n, p in printings.items()}
+    composers = {n: lesson.composer(seed * 1000 + n) for n, lesson in lessons.items()}
     rng = np.random.default_rng(seed)
     while True:
-        for n in rng.permutation(len(lessons)):
-            queue.put(
-                (
-                    int(n),
-                    lessons[n].shapes.make_batch(
-                        [composers[n].make_sample() for _ in range(BATCH)], rng
-                    ),
-                )
+        for n in rng.permutation(list(lessons)):
+            samples = [composers[n].make_sample() for _ in range(BATCH)]
+            queue.put((int(n), narrow_batch(lessons[n].shapes.make_batch(samples, rng))))
+
+
+def narrow_batch(batch: Batch) -> Batch:
+    """What is learnt from, in as few bytes as tell it"""
+    return {
+        k: v.astype(np.float16) if k.endswith("_weight") else v
+        for k, v in batch.items()
+        if k != "points"
+    }
+
+
+class Makers:
+    """Processes that make batches of printings. Start them before JAX: they are forked"""
+
+    def __init__(self, printings: Sequence[Printing], count: int, seed: int) -> None:
+        context = multiprocessing.get_context("fork")
+        self.made: queues.Queue = queues.Queue(4 * count)
+        self.workers, self.queues = [], []
+        for k in range(min(count, len(printings))):
+            mine = {n: p for n, p in enumerate(printings) if n % count == k}
+            queue = context.Queue(AHEAD)
+            worker = context.Process(
+                target=produce_mixed, args=(mine, seed + 1 + k, queue), daemon=True
             )
+            worker.start()
+            self.workers.append(worker)
+            self.queues.append(queue)
+
+    def __enter__(self) -> Makers:
+        for queue in self.queues:
+            threading.Thread(target=self._gather_batches, args=(queue,), daemon=True).start()
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        for worker in self.workers:
+            worker.terminate()
+
+    def _gather_batches(self, queue: multiprocessing.Queue) -> None:
+        while True:
+            self.made.put(queue.get())
+
+    def take_batches(self) -> Iterator[tuple[int, Batch]]:
+        """(printing's number, batch) without end"""
+        while True:
+            yield self.made.get()
 
 
 def teach_trunk(
-    lessons: Mapping[str, Lesson],
+    printings: Sequence[Printing],
     minutes: float,
-    rate: float = 1.5e-3,
-    makers: int = 1,
+    makers: int,
     begin: Weights | None = None,
     keep: Callable[[Weights], None] | None = None,
     seed: int = 0,
+    rate: float = RATE,
 ) -> Weights:
-    """The trunk taught on all these; minutes: by the clock; keep: called with the weights every few
-    minutes"""
-    names, some = list(lessons), list(lessons.values())
-    queue: multiprocessing.Queue = multiprocessing.get_context("fork").Queue(24)
-    workers = [
-        multiprocessing.get_context("fork").Process(
-            target=produce_mixed, args=(some, seed + 1 + n, queue), daemon=True
+    """The trunk taught on all these; minutes: by the clock, what is compiled not counted; keep:
+    called with the weights every minute or so"""
+    with Makers(printings, makers, seed) as made:
+        import jax
+
+        from calibration.learned.learning import MixedLearner
+
+        whole = [initial_weights(p.lesson.shapes, seed + n, begin) for n, p in enumerate(printings)]
+        learner = MixedLearner(
+            {k: v for k, v in whole[0].items() if k.startswith("trunk/")},
+            [{k: v for k, v in w.items() if k.startswith("classes/")} for w in whole],
         )
-        for n in range(makers)
-    ]
-    for w in workers:
-        w.start()
-    from calibration.learned.learning import MixedLearner
-
-    whole = [initial_weights(lesson.shapes, seed + n, begin) for n, lesson in enumerate(some)]
-    learner = MixedLearner(
-        {k: v for k, v in whole[0].items() if k.startswith("trunk/")},
-        [{k: v for k, v in w.items() if k.startswith("classes/")} for w in whole],
-    )
-    start, steps, losses, told = time.monotonic(), 0, {n: [] for n in names}, time.monotonic()
-    while (gone := (time.monotonic() - start) / 60 / minutes) < 1:
-        n, batch = queue.get()
-        steps += 1
-        now = rate * min(1, steps / 100) * (1.0 if gone < 0.5 else 2 * (1 - gone))
-        losses[names[n]].append(learner.step(n, batch, now))
-        if time.monotonic() - told > 60:
-            told = time.monotonic()
-            print(
-                f"{gone * minutes:.1f} min, {steps} steps: "
-                + " ".join(f"{k} {np.mean(v[-30:]):.2f}" for k, v in losses.items() if v),
-                flush=True,
-            )
-            if keep:
-                keep(learner.trunk_weights())
-    for w in workers:
-        w.terminate()
-    return learner.trunk_weights()
+        rng = np.random.default_rng(seed)
+        kept: dict[int, deque[Batch]] = defaultdict(lambda: deque(maxlen=KEPT))
+        batches = made.take_batches()
+        compile_steps(learner, printings, batches, kept)
+        begun = told = time.monotonic()
+        steps, losses = 0, defaultdict(list)
+        while (gone := (time.monotonic() - begun) / 60 / minutes) < 1:
+            n, batch = next(batches)
+            batch = jax.device_put(batch)
+            some = [(n, batch)]
+            for _ in range(AGAIN - 1):
+                other = int(rng.choice(list(kept)))
+                some.append((other, kept[other][int(rng.integers(len(kept[other])))]))
+            kept[n].append(batch)
+            for number, one in some:
+                steps += 1
+                now = rate * min(1, steps / RISING, 1.6 * (1 - gone) + 1e-3)
+                loss = learner.step(number, one, now)
+            losses[printings[number].copy].append(loss)
+            if time.monotonic() - told > TOLD:
+                told = time.monotonic()
+                tell_losses(gone * minutes, steps, printings, losses, made.made.qsize())
+                if keep:
+                    keep(learner.trunk_weights())
+        return learner.trunk_weights()
 
 
-def lesson_of(folder: Path) -> Lesson:
-    """What a copy's photos teach. Raises BadCopy."""
-    copy = load_copy(folder)
+def compile_steps(
+    learner, printings: Sequence[Printing], batches: Iterator[tuple[int, Batch]], kept
+) -> None:
+    """The steps of all copies at once, on as many threads, as soon as a batch shows their
+    shapes; these are kept"""
+    import jax
+
+    begun, copies = time.monotonic(), {p.copy for p in printings}
+    with ThreadPoolExecutor(len(copies)) as pool:
+        running = {}
+        for n, batch in batches:
+            kept[n].append(jax.device_put(batch))
+            if printings[n].copy not in running:
+                running[printings[n].copy] = pool.submit(learner.compile_step, n, batch)
+            if running.keys() == copies:
+                break
+        steps = {c: r.result() for c, r in running.items()}
+    learner.steps = [steps[p.copy] for p in printings]
+    print(f"compiled in {time.monotonic() - begun:.0f} s", flush=True)
+
+
+def tell_losses(
+    minutes: float,
+    steps: int,
+    printings: Sequence[Printing],
+    losses: dict[int, list],
+    waiting: int,
+) -> None:
+    names = {p.copy: p.name.rsplit(" ", 1)[0] for p in printings}
+    told = " ".join(f"{names[c]} {np.mean(np.array(v)):.2f}" for c, v in sorted(losses.items()))
+    print(f"{minutes:.1f} min, {steps} steps, {waiting} waiting: {told}", flush=True)
+    losses.clear()
+
+
+def lesson_of(path: Path) -> Lesson:
+    """What a copy's photos, or a packed lesson, teach. Raises BadCopy."""
+    if path.is_file():
+        return unpack_lesson(path)
+    copy = load_copy(path)
     _, shots = shots_of(copy)
     if all(s.layout for s in shots):
         shots.append(reconstruct_empty_board(copy.plan, shots))
@@ -147,28 +260,48 @@ def lesson_of(folder: Path) -> Lesson:
 
 @click.command()
 @click.argument("out", type=click.Path(path_type=Path))
-@click.argument("copies", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("copies", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--minutes", type=float, default=60.0, show_default=True, help="to learn for, by the clock"
 )
 @click.option("--begin", type=click.Path(path_type=Path, exists=True), help="a trunk to go on from")
+@click.option("--drawn", type=int, default=DRAWN, show_default=True, help="prints drawn of each")
+@click.option("--makers", type=int, default=max((os.cpu_count() or 2) - 1, 1), show_default=True)
+@click.option("--pack", is_flag=True, help="only write packed lessons into the folder OUT")
 @click.option("--seed", type=int, default=0)
-def main(out: Path, copies: Sequence[Path], minutes: float, begin: Path | None, seed: int) -> None:
+def main(
+    out: Path,
+    copies: Sequence[Path],
+    minutes: float,
+    begin: Path | None,
+    drawn: int,
+    makers: int,
+    pack: bool,
+    seed: int,
+) -> None:
     """Teaches the trunk that calibrating begins from, on many copies at once."""
     cv2.setNumThreads(1)
     lessons = {}
-    for folder in copies:
-        lesson = lesson_of(folder)
-        for n, one in enumerate(printings_of(lesson, seed + len(lessons))):
-            lessons[f"{folder.parent.name}/{folder.name} {n}"] = one
-        click.echo(f"{folder}: cut out")
+    for path in copies:
+        lesson = lesson_of(path)
+        if pack:
+            pack_lesson(lesson, out / f"{path.parent.name}_{path.name}.lesson")
+        lessons[f"{path.parent.name}/{path.stem}"] = lesson
+        click.echo(f"{path}: cut out")
+    if pack:
+        return
 
     def keep(weights: Weights) -> None:
         np.savez_compressed(out, **{k: v.astype(np.float16) for k, v in weights.items()})
 
     keep(
         teach_trunk(
-            lessons, minutes, begin=dict(np.load(begin)) if begin else None, keep=keep, seed=seed
+            printings_of(lessons, drawn, seed),
+            minutes,
+            makers,
+            {k: v.astype(np.float32) for k, v in np.load(begin).items()} if begin else None,
+            keep,
+            seed,
         )
     )
 

@@ -20,7 +20,7 @@ from vision.plan import Plan
 from vision.reader import Reader
 from vision.registration.registrar import Registrar
 
-STEPS = 800  # batches learnt from: docs/learned.md has the curve
+STEPS = 240  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
 TRUNK = Path(__file__).with_name("trunk.npz")
 NEEDED = ("jax", "onnx")
 

@@ -63,7 +63,7 @@ PATIENCE = 5.0  # seconds after which it is asked whether who makes batches stil
 RATE = 1.5e-3  # the highest learning rate
 SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
 FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
-LAST = 0.4  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
+LAST = 1.3  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
 
 
 class Unlearnt(RuntimeError):

@@ -11,6 +11,7 @@ from calibration.learned.compose import SIDE
 from calibration.learned.examine import trust_of, weigh_trust
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
+    LAST,
     Unlearnt,
     initial_weights,
     learned_reader,
@@ -108,7 +109,8 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
     parts = []
     apart = teach_apart(lesson, load_trunk_weights(), 3, progress=parts.append)
     here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
-    assert parts == pytest.approx([1 / 4, 2 / 4, 3 / 4, 1.0])  # the last batch is for the classes
+    whole = 3 + int(LAST * 3)  # the last batches are for the classes
+    assert parts == pytest.approx([n / whole for n in range(1, whole + 1)])
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
 
 
@@ -120,21 +122,23 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     class Killed(Exception):
         pass
 
+    whole = 10 + int(LAST * 10)  # the last batches are for the classes
+
     def kill_half_way(part):
-        if part > 0.49:
+        if part > 6.5 / whole:
             raise Killed
 
     with pytest.raises(Killed):
         teach_network(lesson, trunk, 10, beside=False, progress=kill_half_way, keep=keep)
     parts = []
     teach_network(lesson, trunk, 10, beside=False, progress=parts.append, keep=keep)
-    assert parts == pytest.approx([n / 14 for n in range(7, 15)])  # four are for the classes
+    assert parts == pytest.approx([n / whole for n in range(7, whole + 1)])
     parts.clear()
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 4, "another lesson's is not gone on with"
+    assert len(parts) == 3 + int(LAST * 3), "another lesson's is not gone on with"
     keep.write_bytes(keep.read_bytes()[:1000])
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 8
+    assert len(parts) == 2 * (3 + int(LAST * 3))
 
 
 def test_a_learner_that_dies_is_told(lesson, monkeypatch):

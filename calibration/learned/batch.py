@@ -88,7 +88,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         if self.forms:
             out |= self.piece_arrays(s, n, seen, rng)
             out["heat"] = self.heat_target(s)
-            out["points"] = padded(s.points[:POINTS], POINTS, NOBODY)[None]
+            out["points"] = pad_rows(s.points[:POINTS], POINTS, NOBODY)[None]
         return out
 
     def site_arrays(
@@ -104,14 +104,14 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         tops += rng.normal(0, 0.04, tops.shape) * side[:, None] + rng.normal(0, 0.5, tops.shape)
         pixels = sample_map(seen, *frame_tops(rows[:, 2:4], axes, side, tops), SITE_PIXELS, 1)
         pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
-        upright = {"site_upright": padded(~self.quarters[group], SITES)}
+        upright = {"site_upright": pad_rows(~self.quarters[group], SITES)}
         return (upright if self.quarters.any() else {}) | {
-            "site_index": padded(index + n * quarter * quarter, SITES),
-            "site_weight": padded(weight, SITES),
-            "site_label": padded(label + self.offsets[group], SITES).astype(np.int32),
-            "site_allowed": padded(self.allowed_sites[group], SITES, True),
-            "site_pixels": padded(pixels, SITES).astype(np.float16),
-            "site_counts": padded(np.ones(len(rows), np.float32), SITES),
+            "site_index": pad_rows(index + n * quarter * quarter, SITES),
+            "site_weight": pad_rows(weight, SITES),
+            "site_label": pad_rows(label + self.offsets[group], SITES).astype(np.int32),
+            "site_allowed": pad_rows(self.allowed_sites[group], SITES, True),
+            "site_pixels": pad_rows(pixels, SITES).astype(np.float16),
+            "site_counts": pad_rows(np.ones(len(rows), np.float32), SITES),
         }
 
     def close_arrays(self, s: Sample, n: int) -> dict[str, np.ndarray]:
@@ -121,12 +121,12 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         index, weight = grid_places(*whole_close_up(), SITE_GRID, 4, (h // 4, w // 4))
         first = (np.arange(CLOSE) + n * CLOSE).reshape(-1, 1, 1) * (h // 4 * (w // 4))
         return {
-            "close_x": padded(pictures, CLOSE),
+            "close_x": pad_rows(pictures, CLOSE),
             "close_index": index + first,
             "close_weight": np.repeat(weight, CLOSE, 0),
-            "close_label": padded(label + self.offsets[group], CLOSE).astype(np.int32),
-            "close_allowed": padded(self.allowed_sites[group], CLOSE, True),
-            "close_counts": padded(np.ones(len(group), np.float32), CLOSE),
+            "close_label": pad_rows(label + self.offsets[group], CLOSE).astype(np.int32),
+            "close_allowed": pad_rows(self.allowed_sites[group], CLOSE, True),
+            "close_counts": pad_rows(np.ones(len(group), np.float32), CLOSE),
         }
 
     def piece_arrays(
@@ -168,12 +168,12 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
         pixels = sample_polar(seen, at, width[form])
         return {
-            "piece_index": padded(index + n * half * half, PIECES),
-            "piece_weight": padded(weight, PIECES),
-            "piece_label": padded(kind, PIECES).astype(np.int32),
-            "piece_allowed": padded(self.allowed_kinds[form], PIECES, True),
-            "piece_pixels": padded(pixels, PIECES).astype(np.float16),
-            "piece_counts": padded(np.ones(len(form), np.float32), PIECES),
+            "piece_index": pad_rows(index + n * half * half, PIECES),
+            "piece_weight": pad_rows(weight, PIECES),
+            "piece_label": pad_rows(kind, PIECES).astype(np.int32),
+            "piece_allowed": pad_rows(self.allowed_kinds[form], PIECES, True),
+            "piece_pixels": pad_rows(pixels, PIECES).astype(np.float16),
+            "piece_counts": pad_rows(np.ones(len(form), np.float32), PIECES),
         }
 
     def heat_target(self, s: Sample) -> np.ndarray:
@@ -193,6 +193,6 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         return target[None]
 
 
-def padded(rows: np.ndarray, most: int, fill: float = 0) -> np.ndarray:
+def pad_rows(rows: np.ndarray, most: int, fill: float = 0) -> np.ndarray:
     """(most, ...): the rows and as many more of `fill`"""
     return np.concatenate([rows, np.full((most - len(rows), *rows.shape[1:]), fill, rows.dtype)])

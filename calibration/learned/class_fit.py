@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ import numpy as np
 
 from calibration.learned.network import (
     class_loss,
-    classify,
+    classify_places,
     embed_places,
     heat_loss,
     match_piece_prints,
@@ -53,20 +54,36 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
         told["piece"].append(rows_of(w, "piece", "piece", fine, batch))
         if len(heats) < HEAT_BATCHES:
             heats.append((np.asarray(heat), batch["heat"].astype(np.float32)))
-    fitted = fit_told(weights, told, ROUNDS_EACH * count)
-    if heats:
-        fitted |= fit_heat(weights, *(np.concatenate(v) for v in zip(*heats, strict=True)))
-    return fitted
+    return fit_told(weights, told, ROUNDS_EACH * count, heats)
 
 
-def fit_told(weights: Weights, told: Mapping[str, Sequence[Rows]], rounds: float) -> Weights:
+def fit_told(
+    weights: Weights,
+    told: Mapping[str, Sequence[Rows]],
+    rounds: float,
+    heats: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+) -> Weights:
     """The same weights, the classes and prints of each classifier fitted to its rows in so many steps,
-    `LEAST` at least"""
-    fitted = dict(weights)
-    for name, some in told.items():
-        if some:
-            rows = {k: np.concatenate([r[k] for r in some]) for k in some[0]}
-            fitted |= fit_classifier(name, weights, rows, max(int(rounds), LEAST))
+    `LEAST` at least, and the heat maps to heat features and targets, each on a thread of its own"""
+    steps = max(int(rounds), LEAST)
+    with ThreadPoolExecutor() as pool:
+        fits = [
+            pool.submit(
+                fit_classifier,
+                name,
+                weights,
+                {k: np.concatenate([r[k] for r in some]) for k in some[0]},
+                steps,
+            )
+            for name, some in told.items()
+            if some
+        ]
+        if heats:
+            joined = [np.concatenate(v) for v in zip(*heats, strict=True)]
+            fits.append(pool.submit(fit_heat, weights, *joined))
+        fitted = dict(weights)
+        for fit in fits:
+            fitted |= fit.result()
     return fitted
 
 
@@ -124,12 +141,12 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
             if name == "site"
             else match_piece_prints(h, pixels)
         )
-        logits = classify(h, name, some["embedded"], prints * some["matched"][:, None])
+        logits = classify_places(h, name, some["embedded"], prints * some["matched"][:, None])
         if heat in h:
             logits += some["heat"][:, None] * h[heat]
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
-    h = descend(loss, start, rows, rounds, RATE)
+    h = descend_loss(loss, start, rows, rounds, RATE)
     w = h[own[0]].copy()
     w[: len(middle)] /= spread[:, None]
     return h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
@@ -143,10 +160,10 @@ def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
         return heat_loss(some["heat"] @ h["classes/heat"] + h["classes/heat.bias"], some["target"])
 
     rows = {"heat": heat, "target": target}
-    return descend(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES)
+    return descend_loss(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES)
 
 
-def descend(
+def descend_loss(
     loss: Callable[[Arrays, Arrays], jax.Array],
     weights: Arrays,
     rows: Rows,

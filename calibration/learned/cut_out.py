@@ -263,7 +263,7 @@ def hide_specimen(
     plan: Plan, view: Canvas, s: Specimen, shot: Shot, ground: np.ndarray, canvas: np.ndarray
 ) -> None:
     """What is known of is no longer looked for"""
-    hull = view.to_px(silhouette(plan, s, lean_at(shot.pose, s.top[None])[0]))
+    hull = view.to_px(piece_silhouette(plan, s, lean_at(shot.pose, s.top[None])[0]))
     mask = (
         cv2.fillConvexPoly(np.zeros(ground.shape[:2], np.uint8), np.round(hull).astype(np.int32), 1)
         > 0
@@ -271,7 +271,7 @@ def hide_specimen(
     ground[mask] = canvas[mask]
 
 
-def silhouette(plan: Plan, s: Specimen, lean: np.ndarray) -> np.ndarray:
+def piece_silhouette(plan: Plan, s: Specimen, lean: np.ndarray) -> np.ndarray:
     """(n, 2) mm: the outline of its top and sides as they appear"""
     piece = plan.pieces[s.kind]
     top = s.top + footprint_polygon(np.array(piece.footprint) + 1, piece.disc, s.turn)
@@ -311,7 +311,9 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
     for s in specimens:
         by_photo[s.photo].append(s)
     for photo, mine in by_photo.items():
-        hulls = [silhouette(plan, s, lean_at(shots[photo].pose, s.top[None])[0]) for s in mine]
+        hulls = [
+            piece_silhouette(plan, s, lean_at(shots[photo].pose, s.top[None])[0]) for s in mine
+        ]
         for s in mine:
             piece = plan.pieces[s.kind]
             scale = s.look.shape[1] / piece.footprint[0]

@@ -47,7 +47,7 @@ def draw_lesson(lesson: Lesson, seed: int) -> Lesson:
     for (size, disc), kinds in sorted(forms.items()):
         prints |= draw_set(rng, kinds, size, disc)
     looks = {
-        kind: [redrawn(v, prints[alike.get(kind, kind)], rng) for v in some]
+        kind: [redraw_look(v, prints[alike.get(kind, kind)], rng) for v in some]
         for kind, some in lesson.looks.items()
     }
     order, tint, contrast = rng.permutation(3), rng.normal(0, 0.25, 3), rng.uniform(0.5, 1.3)
@@ -85,9 +85,9 @@ def draw_set(
         tries += 1
         much = 1 + tries // (4 * count)  # more colours and signs where these are too few
         ground = palette[int(rng.integers(len(palette)))] if shared else random_ink(rng)
-        ink = palette[int(rng.integers(len(palette)))] if two_inks else contrasting(ground)
+        ink = palette[int(rng.integers(len(palette)))] if two_inks else contrasting_ink(ground)
         if np.abs(np.subtract(ground, ink)).max() < 60:
-            ink = contrasting(ground)
+            ink = contrasting_ink(ground)
         one = Print(
             tuple(ground),
             tuple(ink),
@@ -111,7 +111,7 @@ def random_ink(rng: np.random.Generator) -> tuple[float, ...]:
     return tuple(np.clip(rng.uniform(20, 235) + rng.normal(0, 55, 3), 8, 245).tolist())
 
 
-def contrasting(ground: tuple[float, ...]) -> tuple[float, ...]:
+def contrasting_ink(ground: tuple[float, ...]) -> tuple[float, ...]:
     dark = np.mean(ground) > 110
     return (30.0, 32.0, 35.0) if dark else (225.0, 228.0, 230.0)
 
@@ -205,7 +205,7 @@ def draw_sign(
             cv2.polylines(out, [points], False, ink, thick, cv2.LINE_AA)
 
 
-def redrawn(look: Look, drawing: np.ndarray, rng: np.random.Generator) -> Look:
+def redraw_look(look: Look, drawing: np.ndarray, rng: np.random.Generator) -> Look:
     """A look with another print, as its photo would show it"""
     h, w = look.patch.shape[:2]
     if (h > w) != (drawing.shape[0] > drawing.shape[1]):

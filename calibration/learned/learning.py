@@ -50,7 +50,9 @@ class MixedLearner:
 
     def __init__(self, trunk: Weights, classes: Sequence[Weights]) -> None:
         self.trunk, self.classes = Moments(trunk), [Moments(c) for c in classes]
-        self.steps: list[Step] = [jax.jit(advance, donate_argnums=(0, 1))] * len(self.classes)
+        self.steps: list[Step] = [jax.jit(advance_weights, donate_argnums=(0, 1))] * len(
+            self.classes
+        )
 
     def compile_step(self, n: int, batch: dict[str, np.ndarray]) -> Step:
         """What may be set as the n-th copy's step beforehand: it takes batches like this one"""
@@ -99,7 +101,7 @@ class Learner(MixedLearner):
         return self.trunk_weights() | {k: np.asarray(v) for k, v in self.classes[0].weights.items()}
 
 
-def advance(trunk, classes, steps, batch, rate):
+def advance_weights(trunk, classes, steps, batch, rate):
     weights = trunk[0] | classes[0]
     loss, slope = jax.value_and_grad(total_loss)(weights, batch)
     norm = jnp.sqrt(sum((g**2).sum() for g in slope.values()))

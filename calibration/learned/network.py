@@ -91,7 +91,7 @@ def random_filters(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarr
     return rng.normal(0, np.sqrt(2 / np.prod(shape[:-1])), shape).astype(np.float32)
 
 
-def convolve(x: jax.Array, w: Mapping[str, jax.Array], name: str) -> jax.Array:
+def run_convolution(x: jax.Array, w: Mapping[str, jax.Array], name: str) -> jax.Array:
     _, _, _, stride, dilation = TRUNK[name]
     y = slide_filters(x, w[f"trunk/{name}"], stride, dilation)
     return y + w[f"trunk/{name}.bias"]
@@ -154,16 +154,16 @@ def run_trunk(w: Mapping[str, jax.Array], x: jax.Array) -> tuple[jax.Array, jax.
     """(n, h/2, w/2, 24) -> features at a half (n, h/2, w/2, FINE), at a quarter (n, h/4, w/4,
     WIDE), heat features at a half"""
     relu = jax.nn.relu
-    half = relu(convolve(x, w, "half"))
-    quarter = relu(convolve(half, w, "quarter"))
-    quarter = quarter + relu(convolve(quarter, w, "quarter_res"))
-    eighth = relu(convolve(quarter, w, "eighth"))
+    half = relu(run_convolution(x, w, "half"))
+    quarter = relu(run_convolution(half, w, "quarter"))
+    quarter = quarter + relu(run_convolution(quarter, w, "quarter_res"))
+    eighth = relu(run_convolution(quarter, w, "eighth"))
     for name in ("eighth_a_res", "eighth_b_res", "eighth_c_res"):
-        eighth = eighth + relu(convolve(eighth, w, name))
-    quarter = relu(quarter + double_size(convolve(eighth, w, "eighth_up")))
-    quarter = quarter + relu(convolve(quarter, w, "join_res"))
-    fine = relu(half + double_size(convolve(quarter, w, "quarter_up")))
-    return fine, quarter, relu(convolve(fine, w, "heat"))
+        eighth = eighth + relu(run_convolution(eighth, w, name))
+    quarter = relu(quarter + double_size(run_convolution(eighth, w, "eighth_up")))
+    quarter = quarter + relu(run_convolution(quarter, w, "join_res"))
+    fine = relu(half + double_size(run_convolution(quarter, w, "quarter_up")))
+    return fine, quarter, relu(run_convolution(fine, w, "heat"))
 
 
 def sample_features(features: jax.Array, index: jax.Array, weight: jax.Array) -> jax.Array:
@@ -179,7 +179,7 @@ def embed_places(w: Mapping[str, jax.Array], name: str, sampled: jax.Array) -> j
     return jax.nn.relu(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"])
 
 
-def classify(
+def classify_places(
     w: Mapping[str, jax.Array], name: str, embedded: jax.Array, prints: jax.Array
 ) -> jax.Array:
     """What places are described by (r, n), prints (r, TEMPLATES) -> logits (r, classes)"""
@@ -250,7 +250,7 @@ def site_loss(
     if part == "site":
         prints = match_site_prints(w, batch["site_pixels"], batch.get("site_upright"))
     return class_loss(
-        classify(w, "site", embedded, prints),
+        classify_places(w, "site", embedded, prints),
         batch[f"{part}_label"],
         batch[f"{part}_allowed"],
         batch[f"{part}_counts"],
@@ -288,7 +288,7 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
     allowed = jnp.concatenate([batch["piece_allowed"], batch["form_kinds"][form]])
     counts = jnp.concatenate([batch["piece_counts"], jnp.full(len(form), MISTAKEN)])
     embedded = embed_places(w, "piece", sample_features(fine, index, weight))
-    logits = classify(w, "piece", embedded, match_piece_prints(w, pixels))
+    logits = classify_places(w, "piece", embedded, match_piece_prints(w, pixels))
     return loss + class_loss(logits, label, allowed, counts)
 
 

@@ -29,12 +29,12 @@ def pack_lesson(lesson: Lesson, path: Path) -> None:
     def pack_canvas(canvas: np.ndarray) -> bytes:
         sampling = [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
         quality = [cv2.IMWRITE_JPEG_QUALITY, QUALITY, *sampling]
-        return cv2.imencode(".jpg", narrowed(canvas), quality)[1].tobytes()
+        return cv2.imencode(".jpg", narrow_logs(canvas), quality)[1].tobytes()
 
     small = msgspec.structs.replace(
         lesson,
-        looks=repatched(lesson.looks, narrowed),
-        standing=repatched(lesson.standing, narrowed),
+        looks=change_patches(lesson.looks, narrow_logs),
+        standing=change_patches(lesson.standing, narrow_logs),
         empty=pack_canvas(lesson.empty),
         empties=[pack_canvas(c) for c in lesson.empties],
         reals=[(pack_canvas(c), t) for c, t in lesson.reals],
@@ -47,29 +47,29 @@ def unpack_lesson(path: Path) -> Lesson:
     """Only of files that you packed yourself: they are pickled"""
 
     def unpack_canvas(kept: bytes) -> np.ndarray:
-        return widened(cv2.imdecode(np.frombuffer(kept, np.uint8), cv2.IMREAD_COLOR))
+        return widen_logs(cv2.imdecode(np.frombuffer(kept, np.uint8), cv2.IMREAD_COLOR))
 
     small = pickle.loads(gzip.decompress(path.read_bytes()))
     return msgspec.structs.replace(
         small,
-        looks=repatched(small.looks, widened),
-        standing=repatched(small.standing, widened),
+        looks=change_patches(small.looks, widen_logs),
+        standing=change_patches(small.standing, widen_logs),
         empty=unpack_canvas(small.empty),
         empties=[unpack_canvas(c) for c in small.empties],
         reals=[(unpack_canvas(c), t) for c, t in small.reals],
     )
 
 
-def repatched(looks: Mapping[str, Sequence[Patched]], change) -> dict[str, list[Patched]]:
+def change_patches(looks: Mapping[str, Sequence[Patched]], change) -> dict[str, list[Patched]]:
     return {
         kind: [msgspec.structs.replace(v, patch=change(v.patch)) for v in some]
         for kind, some in looks.items()
     }
 
 
-def narrowed(logs: np.ndarray) -> np.ndarray:
+def narrow_logs(logs: np.ndarray) -> np.ndarray:
     return np.clip(np.rint((logs - LOWEST) / STEP), 0, 255).astype(np.uint8)
 
 
-def widened(kept: np.ndarray) -> np.ndarray:
+def widen_logs(kept: np.ndarray) -> np.ndarray:
     return kept.astype(np.float32) * np.float32(STEP) + np.float32(LOWEST)

@@ -82,7 +82,7 @@ def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
 
 
 class Printing(msgspec.Struct, frozen=True, eq=False):
-    """One copy in one printing. number: of the copy; seed: what a drawn one is drawn with"""
+    """One copy, the copy-th, in one printing, the number-th. seed: what a drawn one is drawn with"""
 
     copy: int
     name: str
@@ -99,7 +99,7 @@ class Printing(msgspec.Struct, frozen=True, eq=False):
 def printings_of(lessons: Mapping[str, Lesson], drawn: int, seed: int) -> list[Printing]:
     """Every copy as many: in other colours, and drawn anew"""
     return [
-        Printing(c, f"{name} {n}", lesson, n, seed + 1000 * c)
+        Printing(c, name, lesson, n, seed + 1000 * c)
         for c, (name, lesson) in enumerate(lessons.items())
         for n in range(PRINTINGS + drawn)
     ]
@@ -240,7 +240,7 @@ def tell_losses(
     losses: dict[int, list],
     waiting: int,
 ) -> None:
-    names = {p.copy: p.name.rsplit(" ", 1)[0] for p in printings}
+    names = {p.copy: p.name for p in printings}
     told = " ".join(f"{names[c]} {np.mean(np.array(v)):.2f}" for c, v in sorted(losses.items()))
     print(f"{minutes:.1f} min, {steps} steps, {waiting} waiting: {told}", flush=True)
     losses.clear()

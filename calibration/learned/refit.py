@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import jax.numpy as jnp
 import numpy as np
 
-from calibration.learned.batch import Shapes, padded
+from calibration.learned.batch import Shapes, pad_rows
 from calibration.learned.class_fit import (
     Arrays,
     Batch,
@@ -100,7 +100,7 @@ def embed_rows(
 ) -> np.ndarray:
     """(r, PIECE_SIZE) what places of one sample's features (h, w, c) are described by"""
     most = -len(index) // ROOM * -ROOM
-    found = embed_sampled(w, "piece", features[None], padded(index, most), padded(weight, most))
+    found = embed_sampled(w, "piece", features[None], pad_rows(index, most), pad_rows(weight, most))
     return np.asarray(found)[: len(index)]
 
 

@@ -50,8 +50,8 @@ def merge_evidence(
         return first
     logs = [
         weigh_both(
-            voiced(first, c, reads),
-            voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT,
+            voice_logp(first, c, reads),
+            voice_logp(second, c, reads) if taught is None or c in taught else UNTAUGHT,
             weights,
         )
         for c in contents
@@ -110,7 +110,7 @@ def merge_card(
     )
 
 
-def voiced(e: SiteEvidence, contents: Contents, reads: str) -> float:
+def voice_logp(e: SiteEvidence, contents: Contents, reads: str) -> float:
     """Log-probability that one voice gives contents; where it sees something else it says little of
     any"""
     listed = max((p for c, p in e.options if c == contents), default=None)

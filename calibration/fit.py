@@ -12,7 +12,7 @@ from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
 from calibration.held import held_out_trial, own_photos_trial
-from calibration.learned.fit import STEPS, add_learned_voice, can_learn
+from calibration.learned.fit import LEARNING_STEPS, add_learned_voice, can_learn
 from calibration.learned.teach import Unlearnt
 from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.report import Findings, report_page, unshown_advice
@@ -76,7 +76,7 @@ def calibrate_copy(
     progress: Progress | None = None,
     report: bool = True,
     processes: int | None = 1,
-    steps: int = STEPS,
+    steps: int = LEARNING_STEPS,
     ready: Callable[[], None] | None = None,
 ) -> Report:
     """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then

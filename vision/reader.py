@@ -19,7 +19,7 @@ from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
-from vision.learned.merge import MASTERED, WEIGHTS, Weights, merge_evidence
+from vision.learned.merge import MASTERED_WEIGHTS, VOICE_WEIGHTS, VoiceWeights, merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.photometry.preprocessor import PreparedPicture, Preprocessor
 from vision.placement import (
@@ -240,12 +240,12 @@ class Reader:
         second = self.learned.read(picture.raw, pose, None if sites is None else set(found))
         taught, trust = self.learned.taught, self.learned.trust
 
-        def weights_of(site: str, matched: SiteEvidence) -> Weights:
+        def weights_of(site: str, matched: SiteEvidence) -> VoiceWeights:
             """The matchers hardly count where the network tells piles well, or a card alone, but
             for what it was never taught, and things that are no pieces"""
             known = taught[site] is None or matched.best in taught[site]
             mastered = site in self.learned.mastered or site in self.learned.cards_alone
-            return MASTERED if mastered and known and not matched.foreign else WEIGHTS
+            return MASTERED_WEIGHTS if mastered and known and not matched.foreign else VOICE_WEIGHTS
 
         return {
             s: merge_evidence(

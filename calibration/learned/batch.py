@@ -27,7 +27,7 @@ from vision.learned.reader import (
     whole_close_up,
 )
 
-SITES, PIECES = 32, 64  # of a sample that are learnt from at most
+SITE_ROWS, PIECE_ROWS = 32, 64  # of a sample that are learnt from at most
 POINTS, NOBODY = 320, -1.0  # loose pieces of a sample that are told at most; no form's number
 NEGATIVES = 16  # of those pieces, places where none lies
 
@@ -95,7 +95,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         self, s: Sample, n: int, seen: np.ndarray, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Sites and what lies on them. seen: the sample's picture"""
-        rows = s.sites[rng.permutation(len(s.sites))[:SITES]]
+        rows = s.sites[rng.permutation(len(s.sites))[:SITE_ROWS]]
         group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
         quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
         index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
@@ -104,14 +104,14 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         tops += rng.normal(0, 0.04, tops.shape) * side[:, None] + rng.normal(0, 0.5, tops.shape)
         pixels = sample_map(seen, *frame_tops(rows[:, 2:4], axes, side, tops), SITE_PIXELS, 1)
         pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
-        upright = {"site_upright": pad_rows(~self.quarters[group], SITES)}
+        upright = {"site_upright": pad_rows(~self.quarters[group], SITE_ROWS)}
         return (upright if self.quarters.any() else {}) | {
-            "site_index": pad_rows(index + n * quarter * quarter, SITES),
-            "site_weight": pad_rows(weight, SITES),
-            "site_label": pad_rows(label + self.offsets[group], SITES).astype(np.int32),
-            "site_allowed": pad_rows(self.allowed_sites[group], SITES, True),
-            "site_pixels": pad_rows(pixels, SITES).astype(np.float16),
-            "site_counts": pad_rows(np.ones(len(rows), np.float32), SITES),
+            "site_index": pad_rows(index + n * quarter * quarter, SITE_ROWS),
+            "site_weight": pad_rows(weight, SITE_ROWS),
+            "site_label": pad_rows(label + self.offsets[group], SITE_ROWS).astype(np.int32),
+            "site_allowed": pad_rows(self.allowed_sites[group], SITE_ROWS, True),
+            "site_pixels": pad_rows(pixels, SITE_ROWS).astype(np.float16),
+            "site_counts": pad_rows(np.ones(len(rows), np.float32), SITE_ROWS),
         }
 
     def close_arrays(self, s: Sample, n: int) -> dict[str, np.ndarray]:
@@ -138,7 +138,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
             np.array([getattr(f, k) for f in self.forms]) * self.scale for k in ("reach", "width")
         )
         points = s.points[s.points[:, 1] >= 0]
-        points = points[rng.permutation(len(points))[: PIECES - NEGATIVES]]
+        points = points[rng.permutation(len(points))[: PIECE_ROWS - NEGATIVES]]
         form, kind = points[:, 0].astype(int), points[:, 1].astype(int)
         at = (
             points[:, 2:]
@@ -168,12 +168,12 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
         pixels = sample_polar(seen, at, width[form])
         return {
-            "piece_index": pad_rows(index + n * half * half, PIECES),
-            "piece_weight": pad_rows(weight, PIECES),
-            "piece_label": pad_rows(kind, PIECES).astype(np.int32),
-            "piece_allowed": pad_rows(self.allowed_kinds[form], PIECES, True),
-            "piece_pixels": pad_rows(pixels, PIECES).astype(np.float16),
-            "piece_counts": pad_rows(np.ones(len(form), np.float32), PIECES),
+            "piece_index": pad_rows(index + n * half * half, PIECE_ROWS),
+            "piece_weight": pad_rows(weight, PIECE_ROWS),
+            "piece_label": pad_rows(kind, PIECE_ROWS).astype(np.int32),
+            "piece_allowed": pad_rows(self.allowed_kinds[form], PIECE_ROWS, True),
+            "piece_pixels": pad_rows(pixels, PIECE_ROWS).astype(np.float16),
+            "piece_counts": pad_rows(np.ones(len(form), np.float32), PIECE_ROWS),
         }
 
     def heat_target(self, s: Sample) -> np.ndarray:

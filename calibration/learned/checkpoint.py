@@ -15,7 +15,7 @@ import numpy as np
 from calibration.files import write_whole
 from vision.learned.network import Weights
 
-EVERY = 100  # steps after which it is kept: ten seconds of learning
+KEPT_EVERY = 100  # steps after which it is kept: ten seconds of learning
 
 
 class Checkpoint(msgspec.Struct, frozen=True):

@@ -26,16 +26,16 @@ from calibration.learned.prints import begin_prints
 from vision.learned.network import SITE_PIXELS, Weights
 
 # Adam's steps for each batch, all of them at least, and how large they are at first
-ROUNDS_EACH, LEAST, RATE = 0.5, 100, 3e-3
-ROWS = 256  # places in each
+FIRST_ROUNDS, LEAST_ROUNDS, CLASS_RATE = 0.5, 100, 3e-3
+ROUND_ROWS = 256  # places in each
 HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
 HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
-DECAY = 1e-3  # of weights in each step, times its size
-SEED = 0
+CLASS_DECAY = 1e-3  # of weights in each step, times its size
+ROUND_SEED = 0
 Batch = Mapping[str, np.ndarray]
-Arrays = dict[str, jax.Array]
+FitArrays = dict[str, jax.Array]
 Rows = dict[str, np.ndarray]
-Features = tuple[jax.Array, jax.Array, jax.Array]  # as of `run_trunk`
+TrunkFeatures = tuple[jax.Array, jax.Array, jax.Array]  # as of `run_trunk`
 
 
 def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
@@ -54,7 +54,7 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
         told["piece"].append(rows_of(w, "piece", "piece", fine, batch))
         if len(heats) < HEAT_BATCHES:
             heats.append((np.asarray(heat), batch["heat"].astype(np.float32)))
-    return fit_told(weights, told, ROUNDS_EACH * count, heats)
+    return fit_told(weights, told, FIRST_ROUNDS * count, heats)
 
 
 def fit_told(
@@ -64,8 +64,8 @@ def fit_told(
     heats: Sequence[tuple[np.ndarray, np.ndarray]] = (),
 ) -> Weights:
     """The same weights, the classes and prints of each classifier fitted to its rows in so many steps,
-    `LEAST` at least, and the heat maps to heat features and targets, each on a thread of its own"""
-    steps = max(int(rounds), LEAST)
+    `LEAST_ROUNDS` at least, and the heat maps to heat features and targets, each on a thread of its own"""
+    steps = max(int(rounds), LEAST_ROUNDS)
     with ThreadPoolExecutor() as pool:
         fits = [
             pool.submit(
@@ -90,7 +90,7 @@ def fit_told(
 trunk_features = jax.jit(lambda w, x: run_trunk(w, x.astype(jnp.float32)))
 
 
-def site_rows(w: Arrays, features: Features | None, batch: Batch) -> list[Rows]:
+def site_rows(w: FitArrays, features: TrunkFeatures | None, batch: Batch) -> list[Rows]:
     """A batch's sites, as they lie and as close-ups: what they are described by, their pixels, label
     and classes allowed. features: what the trunk makes of its samples"""
     out = []
@@ -103,7 +103,7 @@ def site_rows(w: Arrays, features: Features | None, batch: Batch) -> list[Rows]:
     return out
 
 
-def rows_of(w: Arrays, name: str, part: str, features: jax.Array, batch: Batch) -> Rows:
+def rows_of(w: FitArrays, name: str, part: str, features: jax.Array, batch: Batch) -> Rows:
     """The places of one part of a batch that are learnt from"""
     shown = batch[f"{part}_counts"] > 0
     found = embed_sampled(w, name, features, batch[f"{part}_index"], batch[f"{part}_weight"])
@@ -134,7 +134,7 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
     start = {k: jnp.asarray(begun[k]) for k in (*own, *([heat] if "heat" in rows else ()))}
     start[own[0]] = start[own[0]].at[: len(middle)].set(0)
 
-    def loss(h: Arrays, some: Arrays) -> jax.Array:
+    def loss(h: FitArrays, some: FitArrays) -> jax.Array:
         pixels = some["pixels"].astype(jnp.float32)
         prints = (
             match_site_prints(h, pixels, some.get("upright"))
@@ -146,7 +146,7 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
             logits += some["heat"][:, None] * h[heat]
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
-    h = descend_loss(loss, start, rows, rounds, RATE)
+    h = descend_loss(loss, start, rows, rounds, CLASS_RATE)
     w = h[own[0]].copy()
     w[: len(middle)] /= spread[:, None]
     return h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
@@ -156,7 +156,7 @@ def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
     """Heat maps from heat features (n, h, w, FINE), by the loss that is learnt with"""
     start = {k: jnp.asarray(weights[k]) for k in ("classes/heat", "classes/heat.bias")}
 
-    def loss(h: Arrays, some: Arrays) -> jax.Array:
+    def loss(h: FitArrays, some: FitArrays) -> jax.Array:
         return heat_loss(some["heat"] @ h["classes/heat"] + h["classes/heat.bias"], some["target"])
 
     rows = {"heat": heat, "target": target}
@@ -164,12 +164,12 @@ def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
 
 
 def descend_loss(
-    loss: Callable[[Arrays, Arrays], jax.Array],
-    weights: Arrays,
+    loss: Callable[[FitArrays, FitArrays], jax.Array],
+    weights: FitArrays,
     rows: Rows,
     rounds: int,
     rate: float,
-    many: int = ROWS,
+    many: int = ROUND_ROWS,
 ) -> Weights:
     """Weights after so many of Adam's steps, each over `many` of the rows and smaller towards the
     end"""
@@ -182,10 +182,10 @@ def descend_loss(
         moved = {}
         for k in w:
             size = jnp.sqrt(second[k] / (1 - 0.99**n)) + 1e-8
-            moved[k] = w[k] - pace * (first[k] / (1 - 0.9**n) / size + DECAY * w[k])
+            moved[k] = w[k] - pace * (first[k] / (1 - 0.9**n) / size + CLASS_DECAY * w[k])
         return moved, first, second
 
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(ROUND_SEED)
     count = len(next(iter(rows.values())))
     first = {k: jnp.zeros_like(v) for k, v in weights.items()}
     second = dict(first)

@@ -39,13 +39,13 @@ SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
 CROWDED = 0.4  # of the made-up samples show pieces close together where no site is
-APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
+CROWD_APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
 CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
 FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
 # of a loose piece's width about its middle; of what lies there, how much must be seen of a piece
 # that is to be found
-HIDDEN_REACH, SHOWN = 0.35, 0.35
+HIDDEN_REACH, SHOWN_PART = 0.35, 0.35
 # of their size that flat pieces' middles are apart at least where one lies on the other; how many may
 OVERLAP, OVERLAID = 0.4, 0.4
 SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
@@ -385,7 +385,7 @@ class Composer:
             return
         g, options = self.groups[n], self.flat_classes(self.groups[n])
         box = np.array(g.box)
-        pitch = box.max() * rng.uniform(*APART)
+        pitch = box.max() * rng.uniform(*CROWD_APART)
         for at in self.crowd_places(paint, pitch, 0.02):
             lean = self.lean_near(at, paint.evening)
             if rng.random() < 0.12:
@@ -404,7 +404,7 @@ class Composer:
         piece = self.plan.pieces[kinds[0]]
         middle = self.view.to_mm(paint.origin + SIDE / 2)
         aslant = np.abs(self.lean_near(middle, paint.evening)).max() * piece.height
-        pitch = (max(piece.footprint) + aslant) * rng.uniform(*APART)
+        pitch = (max(piece.footprint) + aslant) * rng.uniform(*CROWD_APART)
         full = rng.uniform(0.4, 1.0)
         for at in self.crowd_places(paint, pitch, 0.08):
             if rng.random() < full:
@@ -719,7 +719,7 @@ class Painter:
         low_x, high_x = (int(np.clip(x + s * radius, 0, self.owner.shape[1])) for s in (-1, 1))
         low_y, high_y = (int(np.clip(y + s * radius, 0, self.owner.shape[0])) for s in (-1, 1))
         part = self.owner[low_y : high_y + 1, low_x : high_x + 1]
-        return part.size == 0 or float((part == mark).mean()) > SHOWN
+        return part.size == 0 or float((part == mark).mean()) > SHOWN_PART
 
     def lay_piece(
         self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False

@@ -23,12 +23,14 @@ from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites, is_buried, site_box, stands_upright
 from vision.plan import Plan
 
-FINE = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
-STEP = 2.0  # degrees between turns that are tried for what is laid straight
+CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
+TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
 ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
 REACH = 8.0  # mm around a site in which its piece is looked for
-BESIDE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
-GIVE = 0.12  # of a site's side beyond it that is held against a place as much as a poor outline
+BESIDE_PIECE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
+GIVE_BEYOND = (
+    0.12  # of a site's side beyond it that is held against a place as much as a poor outline
+)
 
 
 class Specimen(msgspec.Struct, eq=False):
@@ -210,7 +212,7 @@ def locate_specimen(
     seen, bare = (crop_window(c, view, centre, n, scale) for c in (canvas, ground))
     expected = lean * (s.base + piece.height)
     free = np.maximum(box / 2 - np.array(piece.footprint) / 2, 1.0)
-    doubt = doubt_map(n, scale, free, expected, GIVE * box.max())
+    doubt = doubt_map(n, scale, free, expected, GIVE_BEYOND * box.max())
     edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
     score = rim_score(
         difference(seen, bare), edges, piece.footprint, piece.disc, scale, -lean * piece.height
@@ -219,7 +221,7 @@ def locate_specimen(
     tilts = (
         np.zeros(1)
         if piece.disc
-        else np.arange(-ASKEW, ASKEW + 0.1, STEP)
+        else np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
         if fills
         else np.arange(0, 90, 9.0)
     )
@@ -319,7 +321,7 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
             scale = s.look.shape[1] / piece.footprint[0]
             a = np.deg2rad(s.turn)
             back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
-            near = (np.hypot(*piece.footprint) / 2 + BESIDE) * scale
+            near = (np.hypot(*piece.footprint) / 2 + BESIDE_PIECE) * scale
             for o, hull in zip(mine, hulls):
                 if np.prod(plan.pieces[o.kind].footprint) >= np.prod(piece.footprint):
                     continue
@@ -327,7 +329,7 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
                 if np.hypot(*px.T).min() < near:
                     middle = np.array(s.look.shape[1::-1]) / 2 - 0.5
                     hidden = fill_mask(px + middle, s.look.shape[:2])
-                    wide = 2 * int(np.ceil(BESIDE * scale)) + 1
+                    wide = 2 * int(np.ceil(BESIDE_PIECE * scale)) + 1
                     hidden = cv2.dilate(hidden, np.ones((wide, wide), np.uint8))
                     s.clear = np.minimum(s.clear, 1 - hidden)
 

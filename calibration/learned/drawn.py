@@ -13,7 +13,7 @@ from calibration.learned.compose import Look
 from calibration.learned.teach import Lesson
 from vision.photometry.room_light import DARK
 
-CANVAS = 128  # pixels along the longer side at which a print is drawn, then shrunk
+PRINT_PIXELS = 128  # pixels along the longer side at which a print is drawn, then shrunk
 FONTS = (cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX, cv2.FONT_HERSHEY_COMPLEX)
 GLYPHS = "ABCDEFGHJKLNPQRSTUYZ123456789?&%"
 SIGNS = ("glyph", "dots", "polygon", "stripes", "waves", "blob", "plain")
@@ -127,7 +127,7 @@ def draw_print(
     textured: float,
 ) -> np.ndarray:
     """(h, w, 3) float32 grey levels, its longer side CANVAS pixels"""
-    zoom = CANVAS / max(size)
+    zoom = PRINT_PIXELS / max(size)
     h, w = (max(round(v * zoom), 16) for v in size[::-1])
     out = np.empty((h, w, 3), np.uint8)
     out[:] = np.array(p.ground).astype(np.uint8)

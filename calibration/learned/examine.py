@@ -14,17 +14,17 @@ from vision.learned.groups import FOREIGN
 from vision.learned.network import SITE_GRID
 from vision.learned.reader import LearnedReader, frame_tops, nearest_tops, sample_map
 
-ASKED = 100  # made-up samples
+ASKED_SAMPLES = 100  # made-up samples
 # shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
 # of cards, and of pieces that stand, which made-up boards clutter far more than people do; of piles,
 # which photos show as made-up boards do; of loose pieces that lie, of which one missed or one too many
 # spoils a count
-CARDS, PILES, PIECES = (0.4, 0.6), (0.6, 0.9), (0.85, 0.95)
+CARD_SHARES, PILE_SHARES, PIECE_SHARES = (0.4, 0.6), (0.6, 0.9), (0.85, 0.95)
 # from which the matchers hardly count on piles: photos-2's Nile tells 91 % right, matchers all
-MASTERED = 0.95
-HALF = 0.5  # trust in its loose pieces below which a site's card is better told without them
-FEW = 5  # examples below which nothing is known of a group or form
-SEED = 77_777  # no teacher's
+MASTERED_SHARE = 0.95
+HALF_TRUST = 0.5  # trust in its loose pieces below which a site's card is better told without them
+FEW_EXAMPLES = 5  # examples below which nothing is known of a group or form
+EXAMINER_SEED = 77_777  # no teacher's
 
 
 def weigh_trust(
@@ -35,7 +35,9 @@ def weigh_trust(
     by what it tells right even on made-up boards of the contents and of the loose pieces of such
     sites"""
     groups, forms = examine_network(lesson, reader)
-    told = [trust_of(v, CARDS if f.upright else PIECES) for v, f in zip(forms, reader.forms)]
+    told = [
+        trust_of(v, CARD_SHARES if f.upright else PIECE_SHARES) for v, f in zip(forms, reader.forms)
+    ]
     trust: dict[str, float] = {}
     cards: set[str] = set()
     mastered: set[str] = set()
@@ -43,13 +45,13 @@ def weigh_trust(
         mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
         pieces, base = (
             min(mine, default=1.0),
-            trust_of(right, PILES if g.reads == "pile" else CARDS),
+            trust_of(right, PILE_SHARES if g.reads == "pile" else CARD_SHARES),
         )
-        if pieces < HALF and len(g.classes) > FOREIGN + 1:
+        if pieces < HALF_TRUST and len(g.classes) > FOREIGN + 1:
             cards |= set(g.ids)
             pieces = 1.0
         trust |= dict.fromkeys(g.ids, min(base, pieces))
-        if g.reads == "pile" and right is not None and right >= MASTERED:
+        if g.reads == "pile" and right is not None and right >= MASTERED_SHARE:
             mastered |= set(g.ids)
     return trust, frozenset(cards), frozenset(mastered)
 
@@ -65,9 +67,9 @@ def examine_network(
 ) -> tuple[list[float | None], list[float | None]]:
     """The share told right of each group's occupied sites and of each form's pieces, of those that
     stand only if they are found too; None where too few were asked"""
-    composer = lesson.composer(SEED, crowded=0.0)  # as boards are laid
+    composer = lesson.composer(EXAMINER_SEED, crowded=0.0)  # as boards are laid
     sites, pieces = defaultdict(list), defaultdict(list)
-    for _ in range(ASKED):
+    for _ in range(ASKED_SAMPLES):
         sample = composer.make_sample()
         fine, quarter, heat = reader.trunk(sample.x.astype(np.float32))
         seen = picture_of(sample.x.astype(np.float32))
@@ -102,6 +104,6 @@ def examine_network(
             right = np.array(reader.of_form[f])[kinds.argmax(1)] == mine[:, 1]
             pieces[f] += list(right & (found > 0.5) if form.upright else right)
     return tuple(
-        [float(np.mean(told[n])) if len(told[n]) >= FEW else None for n in range(count)]
+        [float(np.mean(told[n])) if len(told[n]) >= FEW_EXAMPLES else None for n in range(count)]
         for told, count in ((sites, len(reader.groups)), (pieces, len(reader.forms)))
     )

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from vision.learned.network import FINE, TRUNK, WIDE, Weights
+from vision.learned.network import FINE_CHANNELS, TRUNK_LAYERS, WIDE_CHANNELS, Weights
 
 
 def export_trunk(weights: Weights) -> bytes:
@@ -20,7 +20,7 @@ def export_trunk(weights: Weights) -> bytes:
     nodes, kept = [], []
 
     def convolve(name: str, source: str) -> str:
-        size, _, _, stride, dilation = TRUNK[name]
+        size, _, _, stride, dilation = TRUNK_LAYERS[name]
         kept.append(
             numpy_helper.from_array(
                 np.ascontiguousarray(weights[f"trunk/{name}"].transpose(3, 2, 0, 1)), f"{name}.w"
@@ -78,7 +78,11 @@ def export_trunk(weights: Weights) -> bytes:
     relu(convolve("heat", "fine"), "heat_out")
     outs = [
         helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, c, None, None])
-        for n, c in (("fine", FINE), ("quarter_out", WIDE), ("heat_out", FINE))
+        for n, c in (
+            ("fine", FINE_CHANNELS),
+            ("quarter_out", WIDE_CHANNELS),
+            ("heat_out", FINE_CHANNELS),
+        )
     ]
     graph = helper.make_graph(
         nodes,

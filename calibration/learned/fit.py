@@ -20,8 +20,8 @@ from vision.plan import Plan
 from vision.reader import Reader
 from vision.registration.registrar import Registrar
 
-STEPS = 240  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
-TRUNK = Path(__file__).with_name("trunk.npz")
+LEARNING_STEPS = 240  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
+TRUNK_FILE = Path(__file__).with_name("trunk.npz")
 NEEDED = ("jax", "onnx")
 
 
@@ -33,14 +33,14 @@ def can_learn() -> str | None:
 def load_trunk_weights() -> Weights:
     """What all copies have in common, as the project ships it (`python -m
     calibration.learned.pretrain` made it)"""
-    with np.load(TRUNK, allow_pickle=False) as f:
+    with np.load(TRUNK_FILE, allow_pickle=False) as f:
         return {k: f[k].astype(np.float32) for k in f.files}
 
 
 def add_learned_voice(
     reader: Reader,
     shots: Sequence[Shot],
-    steps: int = STEPS,
+    steps: int = LEARNING_STEPS,
     beside: bool = True,
     progress: Callable[[float], None] | None = None,
     keep: Path | None = None,
@@ -60,7 +60,7 @@ def add_learned_voice(
 
 
 def fit_reader(
-    plan: Plan, registrar: Registrar, shots: Sequence[Shot], steps: int = STEPS
+    plan: Plan, registrar: Registrar, shots: Sequence[Shot], steps: int = LEARNING_STEPS
 ) -> Reader:
     """A reader with all its voices; without the network's where what that learns with is not
     installed"""

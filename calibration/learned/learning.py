@@ -12,23 +12,23 @@ import numpy as np
 from calibration.learned.network import total_loss
 from vision.learned.network import Weights
 
-DECAY, CLIP = 1e-4, 2.0
+STEP_DECAY, CLIP = 1e-4, 2.0
 HASTE = 3.0  # times the trunk's rate at which a copy's own classes are learnt
 PARTS = ("weights", "first", "second")
-Arrays = dict[str, jax.Array]
-Step = Any  # `advance`, compiled
+LearnerArrays = dict[str, jax.Array]
+CompiledStep = Any  # `advance`, compiled
 
 
 class Moments:
     """Adam's memory of some weights"""
 
     def __init__(self, weights: Mapping[str, np.ndarray]) -> None:
-        self.weights: Arrays = {k: jnp.asarray(v) for k, v in weights.items()}
-        self.first: Arrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
-        self.second: Arrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
+        self.weights: LearnerArrays = {k: jnp.asarray(v) for k, v in weights.items()}
+        self.first: LearnerArrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
+        self.second: LearnerArrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
         self.steps = 0
 
-    def state(self) -> tuple[Arrays, Arrays, Arrays]:
+    def state(self) -> tuple[LearnerArrays, LearnerArrays, LearnerArrays]:
         return self.weights, self.first, self.second
 
     def freeze(self, name: str) -> Weights:
@@ -50,11 +50,11 @@ class MixedLearner:
 
     def __init__(self, trunk: Weights, classes: Sequence[Weights]) -> None:
         self.trunk, self.classes = Moments(trunk), [Moments(c) for c in classes]
-        self.steps: list[Step] = [jax.jit(advance_weights, donate_argnums=(0, 1))] * len(
+        self.steps: list[CompiledStep] = [jax.jit(advance_weights, donate_argnums=(0, 1))] * len(
             self.classes
         )
 
-    def compile_step(self, n: int, batch: dict[str, np.ndarray]) -> Step:
+    def compile_step(self, n: int, batch: dict[str, np.ndarray]) -> CompiledStep:
         """What may be set as the n-th copy's step beforehand: it takes batches like this one"""
         return self.steps[n].lower(*self._arguments(n, batch, 0.0)).compile()
 
@@ -116,6 +116,6 @@ def advance_weights(trunk, classes, steps, batch, rate):
             one[k] = 0.9 * first[k] + 0.1 * g
             two[k] = 0.99 * second[k] + 0.01 * g * g
             move = (one[k] / (1 - 0.9**done)) / (jnp.sqrt(two[k] / (1 - 0.99**done)) + 1e-8)
-            moved[k] = now[k] - pace * (move + (DECAY * now[k] if now[k].ndim > 1 else 0))
+            moved[k] = now[k] - pace * (move + (STEP_DECAY * now[k] if now[k].ndim > 1 else 0))
         out.append((moved, one, two))
     return *out, loss

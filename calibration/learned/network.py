@@ -22,8 +22,8 @@ from jax import lax
 
 from vision.learned.network import (
     ANGLES,
-    FEW,
-    FINE,
+    FEW_CHANNELS,
+    FINE_CHANNELS,
     PIECE_GRID,
     PIECE_REACH,
     PIECE_SIZE,
@@ -32,13 +32,13 @@ from vision.learned.network import (
     SITE_SIZE,
     SITE_TEMPLATE,
     TEMPLATES,
-    TRUNK,
-    WIDE,
+    TRUNK_LAYERS,
+    WIDE_CHANNELS,
     Weights,
     polar_offsets,
 )
 
-SMOOTH = 0.01  # of a label's certainty given away: a label may be wrong
+LABEL_SMOOTHING = 0.01  # of a label's certainty given away: a label may be wrong
 WRONG, MISTAKEN = (
     4,
     0.5,
@@ -48,15 +48,15 @@ WRONG, MISTAKEN = (
 def init_trunk(rng: np.random.Generator) -> Weights:
     """Fresh weights of what all copies have in common (He et al. 2015)"""
     out: Weights = {}
-    for name, (size, inner, outer, *_) in TRUNK.items():
+    for name, (size, inner, outer, *_) in TRUNK_LAYERS.items():
         gain = 0.5 if name.endswith("_res") else 1.0
         out[f"trunk/{name}"] = rng.normal(
             0, gain * np.sqrt(2 / (size * size * inner)), (size, size, inner, outer)
         ).astype(np.float32)
         out[f"trunk/{name}.bias"] = np.zeros(outer, np.float32)
     for name, inner, few, grid, size in (
-        ("site", WIDE, FEW, SITE_GRID, SITE_SIZE),
-        ("piece", FINE, FEW, PIECE_GRID, PIECE_SIZE),
+        ("site", WIDE_CHANNELS, FEW_CHANNELS, SITE_GRID, SITE_SIZE),
+        ("piece", FINE_CHANNELS, FEW_CHANNELS, PIECE_GRID, PIECE_SIZE),
     ):
         out[f"trunk/{name}_squeeze"] = rng.normal(0, np.sqrt(1 / inner), (inner, few)).astype(
             np.float32
@@ -72,7 +72,7 @@ def init_classes(rng: np.random.Generator, forms: int, kinds: int, classes: int)
     """Fresh weights of one copy's own: heat maps of its forms, its loose kinds and none, its sites'
     classes"""
     return {
-        "classes/heat": rng.normal(0, 0.05, (FINE, max(forms, 1))).astype(np.float32),
+        "classes/heat": rng.normal(0, 0.05, (FINE_CHANNELS, max(forms, 1))).astype(np.float32),
         "classes/heat.bias": np.full(max(forms, 1), -4.0, np.float32),
         "classes/site_prints": random_filters(rng, (SITE_TEMPLATE, SITE_TEMPLATE, 3, TEMPLATES)),
         "classes/site_prints.bias": np.zeros(TEMPLATES, np.float32),
@@ -92,7 +92,7 @@ def random_filters(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarr
 
 
 def run_convolution(x: jax.Array, w: Mapping[str, jax.Array], name: str) -> jax.Array:
-    _, _, _, stride, dilation = TRUNK[name]
+    _, _, _, stride, dilation = TRUNK_LAYERS[name]
     y = slide_filters(x, w[f"trunk/{name}"], stride, dilation)
     return y + w[f"trunk/{name}.bias"]
 
@@ -237,7 +237,9 @@ def class_loss(
     logs = jax.nn.log_softmax(jnp.where(allowed, logits, -1e9))
     right = jnp.take_along_axis(logs, label[:, None], 1)[:, 0]
     spread = jnp.where(allowed, logs, 0).sum(1) / allowed.sum(1)
-    return -(((1 - SMOOTH) * right + SMOOTH * spread) * weight).sum() / jnp.maximum(weight.sum(), 1)
+    return -(
+        ((1 - LABEL_SMOOTHING) * right + LABEL_SMOOTHING * spread) * weight
+    ).sum() / jnp.maximum(weight.sum(), 1)
 
 
 def site_loss(

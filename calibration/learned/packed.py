@@ -17,7 +17,10 @@ from calibration.learned.compose import Look
 from calibration.learned.standing import StandingLook
 from calibration.learned.teach import Lesson
 
-LOWEST, STEP = 3.0, 0.011  # of the logarithms of light that are kept, and how finely: grain is 0.03
+LOWEST_LOG, LOG_STEP = (
+    3.0,
+    0.011,
+)  # of the logarithms of light that are kept, and how finely: grain is 0.03
 QUALITY = 95  # of the canvases' JPEG, without loss of colour
 Patched = TypeVar("Patched", Look, StandingLook)
 
@@ -68,8 +71,8 @@ def change_patches(looks: Mapping[str, Sequence[Patched]], change) -> dict[str, 
 
 
 def narrow_logs(logs: np.ndarray) -> np.ndarray:
-    return np.clip(np.rint((logs - LOWEST) / STEP), 0, 255).astype(np.uint8)
+    return np.clip(np.rint((logs - LOWEST_LOG) / LOG_STEP), 0, 255).astype(np.uint8)
 
 
 def widen_logs(kept: np.ndarray) -> np.ndarray:
-    return kept.astype(np.float32) * np.float32(STEP) + np.float32(LOWEST)
+    return kept.astype(np.float32) * np.float32(LOG_STEP) + np.float32(LOWEST_LOG)

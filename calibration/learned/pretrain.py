@@ -36,13 +36,13 @@ from vision.learned.network import Weights
 
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
 DRAWN = 4  # of each copy with prints that nobody printed
-BATCH = 8  # samples
+LARGE_BATCH = 8  # samples
 AGAIN = 2  # times that a batch is learnt from: samples cost more than steps
 KEPT = 12  # batches of each printing that are kept to be learnt from again
-AHEAD = 6  # batches that each maker makes before they are needed
-RATE, RISING = 1.5e-3, 1500  # the highest rate, and in how many steps it is reached
+LARGE_AHEAD = 6  # batches that each maker makes before they are needed
+LARGE_RATE, RISING = 1.5e-3, 1500  # the highest rate, and in how many steps it is reached
 TOLD = 30.0  # seconds between two lines of what has been learnt
-Batch = dict[str, np.ndarray]
+LargeBatch = dict[str, np.ndarray]
 
 
 def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
@@ -115,11 +115,11 @@ def produce_mixed(
     rng = np.random.default_rng(seed)
     while True:
         for n in rng.permutation(list(lessons)):
-            samples = [composers[n].make_sample() for _ in range(BATCH)]
+            samples = [composers[n].make_sample() for _ in range(LARGE_BATCH)]
             queue.put((int(n), narrow_batch(lessons[n].shapes.make_batch(samples, rng))))
 
 
-def narrow_batch(batch: Batch) -> Batch:
+def narrow_batch(batch: LargeBatch) -> LargeBatch:
     """What is learnt from, in as few bytes as tell it"""
     return {
         k: v.astype(np.float16) if k.endswith("_weight") else v
@@ -137,7 +137,7 @@ class Makers:
         self.workers, self.queues = [], []
         for k in range(min(count, len(printings))):
             mine = {n: p for n, p in enumerate(printings) if n % count == k}
-            queue = context.Queue(AHEAD)
+            queue = context.Queue(LARGE_AHEAD)
             worker = context.Process(
                 target=produce_mixed, args=(mine, seed + 1 + k, queue), daemon=True
             )
@@ -158,7 +158,7 @@ class Makers:
         while True:
             self.made.put(queue.get())
 
-    def take_batches(self) -> Iterator[tuple[int, Batch]]:
+    def take_batches(self) -> Iterator[tuple[int, LargeBatch]]:
         """(printing's number, batch) without end"""
         while True:
             yield self.made.get()
@@ -171,7 +171,7 @@ def teach_trunk(
     begin: Weights | None = None,
     keep: Callable[[Weights], None] | None = None,
     seed: int = 0,
-    rate: float = RATE,
+    rate: float = LARGE_RATE,
 ) -> Weights:
     """The trunk taught on all these; minutes: by the clock, what is compiled not counted; keep:
     called with the weights every minute or so"""
@@ -186,7 +186,7 @@ def teach_trunk(
             [{k: v for k, v in w.items() if k.startswith("classes/")} for w in whole],
         )
         rng = np.random.default_rng(seed)
-        kept: dict[int, deque[Batch]] = defaultdict(lambda: deque(maxlen=KEPT))
+        kept: dict[int, deque[LargeBatch]] = defaultdict(lambda: deque(maxlen=KEPT))
         batches = made.take_batches()
         compile_steps(learner, printings, batches, kept)
         begun = told = time.monotonic()
@@ -213,7 +213,7 @@ def teach_trunk(
 
 
 def compile_steps(
-    learner, printings: Sequence[Printing], batches: Iterator[tuple[int, Batch]], kept
+    learner, printings: Sequence[Printing], batches: Iterator[tuple[int, LargeBatch]], kept
 ) -> None:
     """The steps of all copies at once, on as many threads, as soon as a batch shows their
     shapes; these are kept"""

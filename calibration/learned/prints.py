@@ -17,17 +17,17 @@ from vision.learned.network import (
     turn_templates,
 )
 
-SPARE = 8  # prints that stay as they were drawn, for what no class looks like
-FEWEST, MOST = 5, 100  # pictures of a class that its print is begun from
-FIRST = 16  # of them that the others are laid on to begin with
+SPARE_PRINTS = 8  # prints that stay as they were drawn, for what no class looks like
+FEWEST_SHOWN, MOST_SHOWN = 5, 100  # pictures of a class that its print is begun from
+FIRST_LAID = 16  # of them that the others are laid on to begin with
 JUDGES = 60  # of them that say on which of these they lie best
 ALIGNED = 3  # times that all are laid on their median
 # of the mean scatter of a picture's numbers, added to each: there are more numbers than pictures. Of
 # the Nile's discs 83.7 % are told by their prints alone with 0.03, 81.7 with 0.1, 80.3 with 0.3
 RIDGE = 0.03
 SCALED = 1024  # places by which prints are scaled to fit them alike
-OWN = 1.0  # how much a class's own print says for it at first
-OTHERS = 0.3  # of what the other prints were drawn to say
+OWN_SAYS = 1.0  # how much a class's own print says for it at first
+OTHERS_SAY = 0.3  # of what the other prints were drawn to say
 
 
 def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) -> Weights:
@@ -39,13 +39,13 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     label, pixels = rows["label"][places], rows["pixels"][places].astype(np.float32)
     turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
     counts = np.bincount(label)
-    often = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] >= FEWEST]
-    shown = np.array(often[: TEMPLATES - SPARE])
+    often = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] >= FEWEST_SHOWN]
+    shown = np.array(often[: TEMPLATES - SPARE_PRINTS])
     if len(shown) < 2:
         return weights
     middles, strays = [], []
     for c in shown:
-        mine = np.flatnonzero(label == c)[:MOST]
+        mine = np.flatnonzero(label == c)[:MOST_SHOWN]
         middle, lying = align_pictures(lay_anywhere(name, pixels[mine], bool(turned[mine[0]])))
         middles.append(middle)
         strays.append(lying - middle)
@@ -60,8 +60,8 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     )
     spread = fits.std(0) + 1e-6
     said = weights[f"classes/{name}"].copy()
-    said[-TEMPLATES:] *= OTHERS
-    said[len(said) - TEMPLATES + np.arange(len(shown)), shown] += OWN
+    said[-TEMPLATES:] *= OTHERS_SAY
+    said[len(said) - TEMPLATES + np.arange(len(shown)), shown] += OWN_SAYS
     return dict(weights) | {
         f"classes/{name}_prints": prints / spread,
         f"classes/{name}_prints.bias": -fits.mean(0) / spread,
@@ -97,7 +97,7 @@ def align_pictures(ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def square_distance(picture: np.ndarray, count: int | None = None) -> np.ndarray:
         return size[:count] - 2 * ways[:count] @ picture + picture @ picture
 
-    found = [np.median(square_distance(way[0], JUDGES).min(1)) for way in ways[:FIRST]]
+    found = [np.median(square_distance(way[0], JUDGES).min(1)) for way in ways[:FIRST_LAID]]
     middle = ways[int(np.argmin(found)), 0]
     for _ in range(ALIGNED):
         lying = ways[np.arange(len(ways)), square_distance(middle).argmin(1)]

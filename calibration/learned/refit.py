@@ -12,10 +12,10 @@ import numpy as np
 
 from calibration.learned.batch import Shapes, pad_rows
 from calibration.learned.class_fit import (
-    Arrays,
     Batch,
-    Features,
+    FitArrays,
     Rows,
+    TrunkFeatures,
     embed_sampled,
     fit_told,
     site_rows,
@@ -32,9 +32,9 @@ from vision.learned.network import (
 )
 from vision.learned.reader import find_peaks, sample_polar
 
-ROUNDS_EACH = 1.5  # of Adam's steps for each batch
-HIT, NEAR = 0.35, 0.55  # of a piece's width about its middle: it is meant, it may be
-ASKED = 40  # places with a piece, and as many without, of a form in each sample
+LAST_ROUNDS = 1.5  # of Adam's steps for each batch
+HIT_PEAK, NEAR_PEAK = 0.35, 0.55  # of a piece's width about its middle: it is meant, it may be
+ASKED_PEAKS = 40  # places with a piece, and as many without, of a form in each sample
 EDGE = 0.6  # of a piece's reach: nearer to a sample's edge too little of it is seen
 ROOM = 128  # places that are embedded at once: each number of them is compiled for itself
 
@@ -54,11 +54,11 @@ def refit_classes(
             rng = np.random.default_rng(count)
             told["piece"] += peak_rows(w, shapes, features, batch, rng)
     begun = {k: v for k, v in fresh.items() if k.startswith(("classes/site", "classes/piece"))}
-    return fit_told(dict(weights) | begun, told, ROUNDS_EACH * count)
+    return fit_told(dict(weights) | begun, told, LAST_ROUNDS * count)
 
 
 def peak_rows(
-    w: Arrays, shapes: Shapes, features: Features, batch: Batch, rng: np.random.Generator
+    w: FitArrays, shapes: Shapes, features: TrunkFeatures, batch: Batch, rng: np.random.Generator
 ) -> list[Rows]:
     """Of the places in a batch that heat maps show: what they are described by, their pixels, heat,
     label and kinds allowed"""
@@ -76,7 +76,7 @@ def peak_rows(
             width = form.width * shapes.scale
             label = label_peaks(at, points[points[:, 0] == f], width, none)
             shown = (label >= 0) & (label < none), label == none
-            some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED] for v in shown])
+            some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED_PEAKS] for v in shown])
             if not len(some):
                 continue
             at = at[some]
@@ -96,7 +96,7 @@ def peak_rows(
 
 
 def embed_rows(
-    w: Arrays, features: jnp.ndarray, index: np.ndarray, weight: np.ndarray
+    w: FitArrays, features: jnp.ndarray, index: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
     """(r, PIECE_SIZE) what places of one sample's features (h, w, c) are described by"""
     most = -len(index) // ROOM * -ROOM
@@ -111,8 +111,8 @@ def label_peaks(at: np.ndarray, points: np.ndarray, width: float, none: int) -> 
     if not len(points) or not len(at):
         return label
     away = np.hypot(*(at[:, None] - points[None, :, 2:]).transpose(2, 0, 1))
-    label[away.min(1) < NEAR * width] = -1
+    label[away.min(1) < NEAR_PEAK * width] = -1
     for n, nearest in enumerate(away.argmin(0)):
-        if away[nearest, n] < HIT * width:
+        if away[nearest, n] < HIT_PEAK * width:
             label[nearest] = int(points[n, 1])
     return label

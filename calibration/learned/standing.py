@@ -19,16 +19,18 @@ from vision.learned.groups import covered_sites, site_box, stands_upright
 from vision.learned.network import lean_axes
 from vision.plan import Piece, Plan
 
-BESIDE = 2.0  # mm shown around a foot and a top
+BESIDE_FOOT = 2.0  # mm shown around a foot and a top
 SHORTEST = 1.0  # mm a top is seen off its foot at least: from straight above looks are no longer
 TAPER = 0.7  # of its foot that a piece's top is wide, as a rule
 UNLIKE = 0.5  # log units from which a pixel is no more unlike the board than another
 RING = (1.0, 4.0)  # mm about an outline that should look like the board
-ASTRAY = 12.0  # mm a piece is looked for from a pile's middle at most
+ASTRAY_FOOT = 12.0  # mm a piece is looked for from a pile's middle at most
 MISPLACED = 0.01  # what each mm from there counts against a place, squared and over 4 mm
 MANY = 2**30  # more pieces than any photo shows
-OWN = 3  # pieces of a kind from which its outline is told by them alone
-STRANGE = 0.3  # log units unlike the board from which a pixel is certainly not it, and a third of
+OWN_PIECES = 3  # pieces of a kind from which its outline is told by them alone
+STRANGE_PIXEL = (
+    0.3  # log units unlike the board from which a pixel is certainly not it, and a third of
+)
 # that certainly it; less where a kind is hardly unlike it
 FAINTEST = 0.06  # log units: less is noise
 
@@ -144,7 +146,7 @@ def locate_foot(
     if cluster:
         low, high = np.min([o.min(0) for o in outlines], 0), np.max([o.max(0) for o in outlines], 0)
     else:
-        reach = np.minimum(site_box(place) / 2, ASTRAY)
+        reach = np.minimum(site_box(place) / 2, ASTRAY_FOOT)
         low, high = centre - reach, centre + reach
     shift = lean_of(camera, (low + high) / 2, base, piece.height)
     half = int(np.ceil((np.abs(shift).max() + max(piece.footprint) + RING[1]) * view.scale))
@@ -191,7 +193,7 @@ def cut_standing(
     out: dict[str, list[StandingLook]] = defaultdict(list)
     board = 1 - view.beyond_rim().astype(np.float32)  # beyond it, it is not known what is strange
     for (size, _), numbers in sorted(forms.items()):
-        beside = max(size) / 2 + BESIDE
+        beside = max(size) / 2 + BESIDE_FOOT
         lengths = {n: max(float(np.hypot(*found[n].shift)), SHORTEST) for n in numbers}
         reach = float(np.median(list(lengths.values())))
         patches, clear, told, strange = {}, {}, {}, {}
@@ -208,9 +210,9 @@ def cut_standing(
         rows = slice(middle.start, -middle.start)
         for kind in sorted({found[n].kind for n in numbers}):
             mine = [n for n in numbers if found[n].kind == kind]
-            alike = mine if len(mine) >= OWN else numbers
+            alike = mine if len(mine) >= OWN_PIECES else numbers
             core = np.concatenate([strange[n][rows, middle].ravel() for n in alike])
-            most = float(np.clip(0.9 * np.median(core), FAINTEST, STRANGE))
+            most = float(np.clip(0.9 * np.median(core), FAINTEST, STRANGE_PIXEL))
             odd = {n: np.clip((1.5 * strange[n] / most - 0.5), 0, 1) for n in {*alike, *mine}}
             usual = sum(told[n] * odd[n] for n in alike) / np.maximum(
                 sum(told[n] for n in alike), 0.5

@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 
 from calibration.learned.batch import Shapes
-from calibration.learned.checkpoint import EVERY, Checkpoint
+from calibration.learned.checkpoint import KEPT_EVERY, Checkpoint
 from calibration.learned.compose import CROWDED, Composer, Look, Truth
 from calibration.learned.cut_out import (
-    FINE,
+    CUT_ZOOM,
     Specimen,
     align_quarters,
     cut_specimens,
@@ -54,16 +54,19 @@ from vision.learned.reader import LearnedReader
 from vision.photometry.reference_light import fit_lights
 from vision.plan import Plan
 
-BATCH = 4
+BATCH_SAMPLES = 4
 MAKERS = 2  # processes that make batches: beside cheap steps one is too slow
-APART = 1_000_003  # between the seeds of two makers
-AHEAD = 4  # batches that each makes before they are needed
+SEEDS_APART = 1_000_003  # between the seeds of two makers
+BATCHES_AHEAD = 4  # batches that each makes before they are needed
 LARGE_PAGES = "glibc.malloc.hugetlb=1"  # steps take a sixth less time where memory is had in these
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
-RATE = 1.5e-3  # the highest learning rate
-SHOWN, SHOWN_SEED = 24, 88_888  # samples that tell how large the trunk's numbers grow; no teacher's
-FIRST = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
-LAST = 1.3  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
+TRUNK_RATE = 1.5e-3  # the highest learning rate
+SAMPLES_SHOWN, SHOWN_SEED = (
+    24,
+    88_888,
+)  # samples that tell how large the trunk's numbers grow; no teacher's
+FIRST_SHARE = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
+LAST_SHARE = 1.3  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
 
 
 class Unlearnt(RuntimeError):
@@ -111,7 +114,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     shown = {k for s in shots for contents in s.layout.values() for k in contents}
     tall = [p.height for p in plan.piece if p.kind in shown and stands_upright(p)]
     view = Canvas.suited_to(plan, [s.pose for s in shots], max(tall, default=0.0))
-    fine = view.finer(min(view.scale * FINE, 4.0))
+    fine = view.finer(min(view.scale * CUT_ZOOM, 4.0))
     canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
     cuts = [fine.rectify(s.image, s.pose, reference) for s in shots]
     bare = [n for n, s in enumerate(shots) if not s.layout]
@@ -249,7 +252,9 @@ def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
                     looks.setdefault(kind, []).extend(known)
 
 
-ALIKE = 0.8  # correlation of two prints from which they are taken for the same in other colours
+SAME_PRINT = (
+    0.8  # correlation of two prints from which they are taken for the same in other colours
+)
 
 
 def straighten_looks(plan: Plan, looks: dict[str, list[Look]], kinds: Collection[str]) -> None:
@@ -264,7 +269,7 @@ def straighten_looks(plan: Plan, looks: dict[str, list[Look]], kinds: Collection
             (turn_between(v, o), v) for v in mine for o in known if o.piece.disc == v.piece.disc
         ]
         (likeness, turn), look = max(found, key=lambda f: f[0][0], default=((0.0, 0.0), None))
-        if look is not None and likeness > ALIKE:
+        if look is not None and likeness > SAME_PRINT:
             looks[kind] = [*mine, msgspec.structs.replace(look, turned=turn)]
 
 
@@ -342,10 +347,10 @@ def produce_batches(lesson: Lesson, seed: int, maker: int, queue: multiprocessin
 
 def batch_stream(lesson: Lesson, seed: int, maker: int) -> Iterator[dict[str, np.ndarray]]:
     """One maker's batches without end, the same for the same seed"""
-    composer = lesson.composer(seed + APART * maker)
-    rng = np.random.default_rng(seed + APART * maker + 1)
+    composer = lesson.composer(seed + SEEDS_APART * maker)
+    rng = np.random.default_rng(seed + SEEDS_APART * maker + 1)
     while True:
-        yield lesson.shapes.make_batch([composer.make_sample() for _ in range(BATCH)], rng)
+        yield lesson.shapes.make_batch([composer.make_sample() for _ in range(BATCH_SAMPLES)], rng)
 
 
 def make_batches(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
@@ -364,7 +369,7 @@ def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, 
     done, makers = 0, []
     try:
         for maker in range(MAKERS):
-            queue = context.Queue(AHEAD)
+            queue = context.Queue(BATCHES_AHEAD)
             process = context.Process(
                 target=produce_batches, args=(lesson, seed, maker, queue), daemon=True
             )
@@ -413,8 +418,8 @@ def teach_network(
     from calibration.learned.learning import Learner
     from calibration.learned.refit import refit_classes
 
-    first = int(FIRST * steps)
-    whole = steps + int(LAST * steps)
+    first = int(FIRST_SHARE * steps)
+    whole = steps + int(LAST_SHARE * steps)
     fresh = initial_weights(lesson.shapes, seed, trunk)
     learner = Learner(fresh)
     checkpoint = Checkpoint.of(keep, lesson, steps, seed) if keep is not None else None
@@ -429,8 +434,8 @@ def teach_network(
         done = first
         learner = Learner(fit_classes(fresh, islice(batches, first)))
     for n, batch in enumerate(islice(batches, steps - done), done + 1):
-        learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), RATE))
-        if checkpoint is not None and (n % EVERY == 0 or n == steps):
+        learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), TRUNK_RATE))
+        if checkpoint is not None and (n % KEPT_EVERY == 0 or n == steps):
             checkpoint.save_progress(n, learner.freeze())
     return refit_classes(learner.current(), fresh, lesson.shapes, batches)
 
@@ -509,7 +514,7 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
     from calibration.learned.export import export_trunk, quantize_trunk
 
     composer = lesson.composer(SHOWN_SEED)
-    samples = (composer.make_sample() for _ in range(SHOWN))
+    samples = (composer.make_sample() for _ in range(SAMPLES_SHOWN))
     shown = (x for s in samples for x in (s.x, *(picture for _, _, picture in s.close)))
     return LearnedReader(
         lesson.plan,

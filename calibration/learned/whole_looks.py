@@ -10,8 +10,8 @@ import numpy as np
 
 from calibration.learned.cut_out import Specimen
 
-SEEN = 0.5  # of a pixel that must be clear for it to be believed
-HALF = 0.5  # of a look that must be seen for it to be one of its own beside the others'
+CLEAR_PIXEL = 0.5  # of a pixel that must be clear for it to be believed
+HALF_SEEN = 0.5  # of a look that must be seen for it to be one of its own beside the others'
 STRAY = (0.12, 0.3)  # log units off what its kind shows: its own print up to, something else from
 ANOTHER = 0.3  # of a specimen that is off its kind's look so far: it has a print of its own
 
@@ -27,9 +27,9 @@ def looks_by_kind(specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray
         mine = [s for s in mine if s.look.shape == mine[0].look.shape]
         whole = fill_hidden(*usual_look(mine))
         looks = [  # what nothing hides stays as it is: pieces of a kind may lie turned
-            own_look(s, whole) if s.clear.min() < SEEN else s.look
+            own_look(s, whole) if s.clear.min() < CLEAR_PIXEL else s.look
             for s in mine
-            if s.clear.mean() > HALF
+            if s.clear.mean() > HALF_SEEN
         ]
         out[kind] = looks or [whole]
     return out
@@ -39,7 +39,7 @@ def usual_look(specimens: Sequence[Specimen]) -> tuple[np.ndarray, np.ndarray]:
     """((h, w, 3) what most specimens of a kind show, in the brightest light that at least half of
     them have there: others' shadows are no part of a print; (h, w) bool where any shows it)"""
     looks = np.stack([s.look for s in specimens])
-    clear = np.stack([s.clear > SEEN for s in specimens])
+    clear = np.stack([s.clear > CLEAR_PIXEL for s in specimens])
     first = looks[clear.mean((1, 2)).argmax()]
     for n in range(len(looks)):  # each in the light of the one that is seen best
         if clear[n].any():
@@ -53,7 +53,7 @@ def usual_look(specimens: Sequence[Specimen]) -> tuple[np.ndarray, np.ndarray]:
 
 def own_look(s: Specimen, whole: np.ndarray) -> np.ndarray:
     """(h, w, 3) one specimen as it would look with nothing on it. whole: its kind's look"""
-    seen = s.clear > SEEN
+    seen = s.clear > CLEAR_PIXEL
     tone = np.median((s.look - whole)[seen], 0)
     stray = cv2.blur(np.abs(s.look - tone - whole).max(-1), (5, 5))
     if (stray > STRAY[1])[seen].mean() > ANOTHER:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from calibration.fit import calibrate_copy
-from calibration.learned.fit import STEPS
+from calibration.learned.fit import LEARNING_STEPS
 
 
 @click.command()
@@ -21,7 +21,7 @@ from calibration.learned.fit import STEPS
 @click.option(
     "--steps",
     type=click.IntRange(0, 20000),
-    default=STEPS,
+    default=LEARNING_STEPS,
     show_default=True,
     help="in which the network learns: more reads better and takes longer; 0: no network",
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from companion.simulate.copies import art_for
 from companion.simulate.samples import SampleLayout, another_sampler, full_samplers
-from vision.geometry.footprints import stands_upright
+from vision.geometry.footprints import has_standing_pieces
 from vision.plan import Plan
 
 EACH, ROUNDS = 3, 2  # this often each kind, in this many photos
@@ -27,7 +27,7 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[SampleLayout]:
     what may lie where."""
     rng = random.Random(seed)
     rules = art_for(plan).data.get("lie", ())
-    if not rules and stands_upright(plan):
+    if not rules and has_standing_pieces(plan):
         return spread_out_layouts(plan, rng)
     each = max(EACH, -(-FEWEST // len(plan.piece)))
     layouts = full_samplers(plan, rules, rng, photos=ROUNDS, each=each, sides=True)

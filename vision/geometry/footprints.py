@@ -49,7 +49,7 @@ def top_shift(camera: np.ndarray, mm: np.ndarray, height: float) -> np.ndarray:
     return (mm - camera[:2]) * (height / max(camera[2] - height, height / 10))
 
 
-def stands_upright(plan: Plan) -> bool:
+def has_standing_pieces(plan: Plan) -> bool:
     """Whether this is a game of things, one on each site, that often stand higher than wide"""
     if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
         return False

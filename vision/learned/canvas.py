@@ -12,7 +12,7 @@ from vision.geometry.site_windows import Pyramid, scale_at
 from vision.photometry.room_light import DARK, estimate_light, light_basis, small_view
 from vision.plan import Plan
 
-MARGIN = 12.0  # mm shown around the board at least: pieces on its rim lean over it
+CANVAS_MARGIN = 12.0  # mm shown around the board at least: pieces on its rim lean over it
 FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square
 MOST_LEAN = 1.5  # mm a mm of height that is allowed for: from farther aslant little is told
 MOST_PIXELS = 1_100_000  # of a canvas, for the time that a network pass over it takes
@@ -28,7 +28,7 @@ class Canvas(msgspec.Struct, frozen=True):
 
     size: tuple[float, float]
     scale: float
-    margin: float = MARGIN
+    margin: float = CANVAS_MARGIN
 
     @classmethod
     def suited_to(cls, plan: Plan, poses: list[Pose], tallest: float = 0.0) -> Canvas:
@@ -38,7 +38,7 @@ class Canvas(msgspec.Struct, frozen=True):
             (np.abs(top_shift(camera_position(p), plan.corners, tallest)).max() for p in poses),
             default=0.0,
         )
-        margin = float(np.ceil(MARGIN + min(lean, MOST_LEAN * tallest)))
+        margin = float(np.ceil(CANVAS_MARGIN + min(lean, MOST_LEAN * tallest)))
         middle = np.array([[plan.size[0] / 2, plan.size[1] / 2]])
         native = float(np.median([scale_at(p, middle) for p in poses]))
         area = (plan.size[0] + 2 * margin) * (plan.size[1] + 2 * margin)
@@ -71,7 +71,7 @@ class Canvas(msgspec.Struct, frozen=True):
         is known shows"""
         h, w = self.shape
         xs, ys = (self.to_mm(np.arange(n)) for n in (w, h))
-        out = [np.maximum(-v, v - n) > MARGIN for v, n in zip((xs, ys), self.size)]
+        out = [np.maximum(-v, v - n) > CANVAS_MARGIN for v, n in zip((xs, ys), self.size)]
         return out[0][None] | out[1][:, None]
 
     def rectify(
@@ -135,7 +135,7 @@ def picture_of(stacked: np.ndarray) -> np.ndarray:
     return both.reshape(2 * h, 2 * w, 3)
 
 
-GREY, SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the network's input is
+GREY, LOG_SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the network's input is
 
 
 def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
@@ -145,6 +145,6 @@ def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     # channels first, as the network takes them: it is copied once, and not once more for that
     out = np.empty((2, 2, 6, h // 2, w // 2), np.float32)
     for part, off in ((out[:, :, :3], np.float32(GREY)), (out[:, :, 3:], empty)):
-        shown = (seen - off) / np.float32(SPREAD)
+        shown = (seen - off) / np.float32(LOG_SPREAD)
         part[:] = shown.reshape(h // 2, 2, w // 2, 2, 3).transpose(1, 3, 4, 0, 2)
     return out.reshape(24, h // 2, w // 2).transpose(1, 2, 0)

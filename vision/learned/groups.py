@@ -16,11 +16,11 @@ from vision.plan import Piece, Plan, Site
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
 UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
-ALIKE = 4  # sites of one size that are a group of their own
+OWN_GROUP = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
 LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
 FLAT = 1 / 3  # of its footprint's shorter side that a piece is high at most which is laid on others
-FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
+CARD_FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
 class SiteGroup(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class SiteGroup(msgspec.Struct, frozen=True):
 
 def is_card(site: Site, piece: Piece) -> bool:
     """Whether a piece fills a cluster's site, so that loose pieces lie on it"""
-    return min(piece.footprint) >= FILLS * site_box(site).min()
+    return min(piece.footprint) >= CARD_FILLS * site_box(site).min()
 
 
 def is_buried(contents: Sequence[str], n: int, plan: Plan) -> bool:
@@ -99,7 +99,7 @@ def group_sites(
     for s in plan.site:
         size = tuple(np.round(site_box(s) / 4).astype(int))
         # cells of all shapes are told apart by their loose pieces alone
-        bare = s.reads == "cluster" and size not in sizes and usual[s.reads, *size] < ALIKE
+        bare = s.reads == "cluster" and size not in sizes and usual[s.reads, *size] < OWN_GROUP
         members.setdefault((s.reads,) if bare else (s.reads, *size), []).append(s.id)
     covers = [covered_sites(plan, layout) for layout in layouts]
     out = []

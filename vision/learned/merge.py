@@ -9,18 +9,21 @@ import numpy as np
 
 from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
 
-LEAST = math.log(1e-4)  # what either voice may hold against contents it did not think of
+LEAST_HELD = math.log(1e-4)  # what either voice may hold against contents it did not think of
 # what the matchers may hold against contents: they misread one site in fifty where pieces lie loose,
 # however sure they are (docs/learned.md)
 ERRING = math.log(0.02)
 UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never taught
-Weights = tuple[float, float]
+VoiceWeights = tuple[float, float]
 # of the matchers' and of a wholly trusted network's log-probabilities: docs/learned.md
-WEIGHTS: Weights = (0.7, 1.0)
-MASTERED: Weights = (0.2, 1.0)  # the same where the network is believed before the matchers
-KEEP = 8
+VOICE_WEIGHTS: VoiceWeights = (0.7, 1.0)
+MASTERED_WEIGHTS: VoiceWeights = (
+    0.2,
+    1.0,
+)  # the same where the network is believed before the matchers
+KEPT_CONTENTS = 8
 # of a card: a voice that gives it less, as it saw another, says nothing of what would lie on it
-DOUBTED = 0.01
+DOUBTED_CARD = 0.01
 
 
 def merge_evidence(
@@ -29,7 +32,7 @@ def merge_evidence(
     reads: str,
     taught: frozenset[Contents] | None = None,
     trust: float = 1.0,
-    whole: Weights = WEIGHTS,
+    whole: VoiceWeights = VOICE_WEIGHTS,
 ) -> SiteEvidence:
     """The product of two voices' probabilities, made to add up to 1.
 
@@ -56,9 +59,9 @@ def merge_evidence(
         )
         for c in contents
     ]
-    other = weigh_both(first.other, second.other, weights, LEAST)
+    other = weigh_both(first.other, second.other, weights, LEAST_HELD)
     total = float(np.logaddexp.reduce([*logs, other]))
-    order = sorted(range(len(contents)), key=lambda n: -logs[n])[:KEEP]
+    order = sorted(range(len(contents)), key=lambda n: -logs[n])[:KEPT_CONTENTS]
     options = tuple((contents[n], max(logs[n] - total, FLOOR)) for n in order)
     other = max(other - total, FLOOR)
     if not (isinstance(first, CountedEvidence) and isinstance(second, CountedEvidence)):
@@ -77,7 +80,7 @@ def merge_evidence(
 
 
 def merge_card(
-    first: CountedEvidence, second: CountedEvidence, weights: Weights
+    first: CountedEvidence, second: CountedEvidence, weights: VoiceWeights
 ) -> CountedEvidence:
     """The same where the second voice tells the card alone: of what lies on the card the first says
     all, whichever card it be"""
@@ -93,14 +96,14 @@ def merge_card(
     logs: dict[Contents, float] = {}
     for card, p in cards.items():
         likely = rests.get(card, {})
-        if sum(likely.values()) < DOUBTED:
+        if sum(likely.values()) < DOUBTED_CARD:
             likely = whole
         total = sum(likely.values())
         for rest, q in likely.items():
             logs[(card, *rest) if card else rest] = p + math.log(q / total)
-    other = weigh_both(first.other, second.other, weights, LEAST)
+    other = weigh_both(first.other, second.other, weights, LEAST_HELD)
     here = math.log(max(1 - math.exp(min(other, 0.0)), 1e-9))
-    order = sorted(logs, key=lambda c: -logs[c])[:KEEP]
+    order = sorted(logs, key=lambda c: -logs[c])[:KEPT_CONTENTS]
     return CountedEvidence(
         tuple((c, max(logs[c] + here, FLOOR)) for c in order),
         max(other, FLOOR),
@@ -114,17 +117,17 @@ def voice_logp(e: SiteEvidence, contents: Contents, reads: str) -> float:
     """Log-probability that one voice gives contents; where it sees something else it says little of
     any"""
     listed = max((p for c, p in e.options if c == contents), default=None)
-    return max(e.logp(contents, reads) if listed is None else listed, LEAST)
+    return max(e.logp(contents, reads) if listed is None else listed, LEAST_HELD)
 
 
-def weigh_both(first: float, second: float, weights: Weights, least: float = ERRING) -> float:
+def weigh_both(first: float, second: float, weights: VoiceWeights, least: float = ERRING) -> float:
     """The sum of two voices' log-probabilities, as far as each is believed. least: what the matchers,
     the first, may hold against it"""
-    return weights[0] * max(first, least) + weights[1] * max(second, LEAST)
+    return weights[0] * max(first, least) + weights[1] * max(second, LEAST_HELD)
 
 
 def merge_choices(
-    first: Mapping[str, float], second: Mapping[str, float], weights: Weights = WEIGHTS
+    first: Mapping[str, float], second: Mapping[str, float], weights: VoiceWeights = VOICE_WEIGHTS
 ) -> dict[str, float]:
     """Of one out of several, log-probabilities"""
     if not first or not second:
@@ -140,7 +143,7 @@ def merge_choices(
 def merge_tables(
     first: tuple[float, ...] | None,
     second: tuple[float, ...] | None,
-    weights: Weights = WEIGHTS,
+    weights: VoiceWeights = VOICE_WEIGHTS,
 ) -> tuple[float, ...]:
     """Log-probabilities of 0, 1, 2 ... pieces"""
     if first is None or second is None:

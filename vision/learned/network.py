@@ -6,8 +6,12 @@ import numpy as np
 
 Weights = dict[str, np.ndarray]
 
-FINE, WIDE, DEEP = 20, 32, 56  # channels at a half, a quarter, an eighth of the canvas
-FEW = 12  # of a site's or piece's features that are kept at each of its places
+FINE_CHANNELS, WIDE_CHANNELS, DEEP_CHANNELS = (
+    20,
+    32,
+    56,
+)  # channels at a half, a quarter, an eighth of the canvas
+FEW_CHANNELS = 12  # of a site's or piece's features that are kept at each of its places
 SITE_GRID, PIECE_GRID = 12, 8  # places a side sampled of a site, of a piece
 SITE_SIZE, PIECE_SIZE = 96, 64  # numbers that a site, a piece is described by
 SITE_REACH, PIECE_REACH = 1.25, 1.5  # of its larger side that is sampled
@@ -19,18 +23,18 @@ RINGS, ANGLES = 6, 24  # places sampled about a piece's middle, so that turning 
 CLOSE_UP = (72, 144)  # pixels of the picture of a standing piece, its top to the right
 
 # name: (size, channels in, out, stride, dilation)
-TRUNK = {
-    "half": (3, 24, FINE, 1, 1),
-    "quarter": (3, FINE, WIDE, 2, 1),
-    "quarter_res": (3, WIDE, WIDE, 1, 1),
-    "eighth": (3, WIDE, DEEP, 2, 1),
-    "eighth_a_res": (3, DEEP, DEEP, 1, 1),
-    "eighth_b_res": (3, DEEP, DEEP, 1, 2),
-    "eighth_c_res": (3, DEEP, DEEP, 1, 1),
-    "eighth_up": (1, DEEP, WIDE, 1, 1),
-    "join_res": (3, WIDE, WIDE, 1, 1),
-    "quarter_up": (1, WIDE, FINE, 1, 1),
-    "heat": (3, FINE, FINE, 1, 1),
+TRUNK_LAYERS = {
+    "half": (3, 24, FINE_CHANNELS, 1, 1),
+    "quarter": (3, FINE_CHANNELS, WIDE_CHANNELS, 2, 1),
+    "quarter_res": (3, WIDE_CHANNELS, WIDE_CHANNELS, 1, 1),
+    "eighth": (3, WIDE_CHANNELS, DEEP_CHANNELS, 2, 1),
+    "eighth_a_res": (3, DEEP_CHANNELS, DEEP_CHANNELS, 1, 1),
+    "eighth_b_res": (3, DEEP_CHANNELS, DEEP_CHANNELS, 1, 2),
+    "eighth_c_res": (3, DEEP_CHANNELS, DEEP_CHANNELS, 1, 1),
+    "eighth_up": (1, DEEP_CHANNELS, WIDE_CHANNELS, 1, 1),
+    "join_res": (3, WIDE_CHANNELS, WIDE_CHANNELS, 1, 1),
+    "quarter_up": (1, WIDE_CHANNELS, FINE_CHANNELS, 1, 1),
+    "heat": (3, FINE_CHANNELS, FINE_CHANNELS, 1, 1),
 }
 
 

@@ -17,7 +17,7 @@ from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import GREY, MARGIN, SPREAD, Canvas, Window, stack_input
+from vision.learned.canvas import CANVAS_MARGIN, GREY, LOG_SPREAD, Canvas, Window, stack_input
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -40,8 +40,8 @@ from vision.learned.network import (
     SITE_PIXELS,
     SITE_REACH,
     TEMPLATES,
-    TRUNK,
-    WIDE,
+    TRUNK_LAYERS,
+    WIDE_CHANNELS,
     Weights,
     grid_places,
     polar_places,
@@ -53,13 +53,13 @@ from vision.learned.network import (
 from vision.plan import Plan
 from vision.storage import model_file
 
-Features = tuple[
+TrunkMaps = tuple[
     np.ndarray, np.ndarray, np.ndarray
 ]  # (h/2, w/2, 24), (h/4, w/4, WIDE), heat features (h/2, w/2, 24)
 
 PEAK = 0.12  # heat below which a peak is not looked at
-NEAR = 6.0  # mm by which a piece's foot may lie outside its site's outline
-KEEP = 8  # contents of a site that are told
+BESIDE_SITE = 6.0  # mm by which a piece's foot may lie outside its site's outline
+TOLD_CONTENTS = 8  # contents of a site that are told
 SUREST = 0.999  # that is told of a piece
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 CONTEXT = (
@@ -67,7 +67,7 @@ CONTEXT = (
 )
 # of the narrower's breadth: nearer than that two pieces of like size cannot lie, or flat ones of one
 # form on each other
-CLASH, OVERLAP = 0.75, 0.5
+CLASH, FLAT_CLASH = 0.75, 0.5
 
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
@@ -162,7 +162,7 @@ class LearnedReader:
                 stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
             )
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
-        shown = (seen - np.float32(GREY)) / np.float32(SPREAD)
+        shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
         pieces = self.find_pieces(fine, heat, shown, pose, np.array([x0, y0]))
         for found in pieces:
             for site, share in self.homes.owners(found.foot).items():
@@ -254,7 +254,7 @@ class LearnedReader:
 
     def classify_pictures(self, group: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
         """(n, classes) log-probabilities of what close-ups show, each as `stack_input` gives it"""
-        rows = np.zeros((len(pictures), SITE_GRID**2, WIDE), np.float32)
+        rows = np.zeros((len(pictures), SITE_GRID**2, WIDE_CHANNELS), np.float32)
         for n, picture in enumerate(pictures):
             rows[n] = sample_map(self.trunk(picture)[1], *whole_close_up(), SITE_GRID, 4)[0]
         none = np.zeros((len(rows), TEMPLATES), np.float32)
@@ -375,7 +375,7 @@ class LearnedReader:
             for c in order
             if c != FOREIGN
         ]
-        return SiteEvidence(tuple(options[:KEEP]), max(float(logs[FOREIGN]), FLOOR))
+        return SiteEvidence(tuple(options[:TOLD_CONTENTS]), max(float(logs[FOREIGN]), FLOOR))
 
     def card_evidence(self, g: SiteGroup, logs: np.ndarray) -> CountedEvidence:
         """Of a cluster's card, or something foreign, alone; no options"""
@@ -402,7 +402,9 @@ class LearnedReader:
         options = best_options({k: math.exp(v) for k, v in first.items()} or {"": 1.0}, found)
         rest = math.log(max(1 - math.exp(card.other), 1e-6))
         return CountedEvidence(
-            tuple((c, max(math.log(max(p, 1e-9)) + rest, FLOOR)) for c, p in options[:KEEP]),
+            tuple(
+                (c, max(math.log(max(p, 1e-9)) + rest, FLOOR)) for c, p in options[:TOLD_CONTENTS]
+            ),
             card.other,
             first,
             count_distributions(found, g.loose),
@@ -432,7 +434,9 @@ class LearnedReader:
         """Raises KeyError or ValueError where something is missing or odd"""
         about = json.loads(model_file.array_as_text(arrays["about"]))
         view = Canvas(
-            tuple(map(float, plan.size)), float(about["scale"]), float(about.get("margin", MARGIN))
+            tuple(map(float, plan.size)),
+            float(about["scale"]),
+            float(about.get("margin", CANVAS_MARGIN)),
         )
         groups, forms = (
             msgspec.convert(about[k], tuple[t, ...])
@@ -474,7 +478,7 @@ class Trunk:
         self._last.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         self._used = False
 
-    def __call__(self, x: np.ndarray) -> Features:
+    def __call__(self, x: np.ndarray) -> TrunkMaps:
         """Of a picture as `stack_input` gives it"""
         out = self._run(np.ascontiguousarray(x.transpose(2, 0, 1)), None)
         self._used = True
@@ -484,7 +488,7 @@ class Trunk:
         """Frees the room, some 40 MB, that ONNX Runtime keeps for the next picture; that one takes
         12 ms longer. It does so only at the end of a run, so that there is one over nothing"""
         if self._used:
-            self._run(np.zeros((TRUNK["half"][1], 8, 8), np.float32), self._last)
+            self._run(np.zeros((TRUNK_LAYERS["half"][1], 8, 8), np.float32), self._last)
             self._used = False
 
     def _run(self, x: np.ndarray, options: Any) -> list[np.ndarray]:
@@ -496,7 +500,7 @@ class SiteMap:
 
     def __init__(self, plan: Plan) -> None:
         self.outlines = [
-            (s.id, o.astype(np.float32), o.min(0) - NEAR, o.max(0) + NEAR)
+            (s.id, o.astype(np.float32), o.min(0) - BESIDE_SITE, o.max(0) + BESIDE_SITE)
             for s in plan.site
             if s.reads == "cluster"
             for o in s.outlines
@@ -508,7 +512,7 @@ class SiteMap:
         for site, outline, low, high in self.outlines:
             if (foot > low).all() and (foot < high).all():
                 d = cv2.pointPolygonTest(outline, (float(foot[0]), float(foot[1])), True)
-                if d > -NEAR:
+                if d > -BESIDE_SITE:
                     depths[site] = max(d, depths.get(site, d))
         if not depths:
             return {}
@@ -524,7 +528,7 @@ def would_clash(one: Form, other: Form, apart: np.ndarray) -> bool:
     """Whether pieces of these forms, of like size and (2,) mm apart, would lie in one another"""
     if max(one.width, other.width) > 2 * min(one.width, other.width):
         return False
-    nearest = OVERLAP if one == other and is_flat(one.size, one.height) else CLASH
+    nearest = FLAT_CLASH if one == other and is_flat(one.size, one.height) else CLASH
     return bool(np.hypot(*apart) <= nearest * min(one.breadth, other.breadth))
 
 

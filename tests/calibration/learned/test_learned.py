@@ -11,7 +11,7 @@ from calibration.learned.compose import SIDE
 from calibration.learned.examine import trust_of, weigh_trust
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
-    LAST,
+    LAST_SHARE,
     Unlearnt,
     initial_weights,
     learned_reader,
@@ -76,8 +76,8 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_a_network_that_learnt_nothing_is_silent(lesson, monkeypatch):
-    monkeypatch.setattr("calibration.learned.examine.ASKED", 20)  # made-up boards, of 100
-    monkeypatch.setattr("calibration.learned.teach.SHOWN", 4)
+    monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 20)  # made-up boards, of 100
+    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 4)
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
     trust, cards_alone, mastered = weigh_trust(lesson, reader)
     assert trust == dict.fromkeys(lesson.plan.sites, 0.0) and not cards_alone and not mastered
@@ -109,7 +109,7 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
     parts = []
     apart = teach_apart(lesson, load_trunk_weights(), 3, progress=parts.append)
     here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
-    whole = 3 + int(LAST * 3)  # the last batches are for the classes
+    whole = 3 + int(LAST_SHARE * 3)  # the last batches are for the classes
     assert parts == pytest.approx([n / whole for n in range(1, whole + 1)])
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
 
@@ -122,7 +122,7 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     class Killed(Exception):
         pass
 
-    whole = 10 + int(LAST * 10)  # the last batches are for the classes
+    whole = 10 + int(LAST_SHARE * 10)  # the last batches are for the classes
 
     def kill_half_way(part):
         if part > 6.5 / whole:
@@ -135,10 +135,10 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     assert parts == pytest.approx([n / whole for n in range(7, whole + 1)])
     parts.clear()
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 3 + int(LAST * 3), "another lesson's is not gone on with"
+    assert len(parts) == 3 + int(LAST_SHARE * 3), "another lesson's is not gone on with"
     keep.write_bytes(keep.read_bytes()[:1000])
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 2 * (3 + int(LAST * 3))
+    assert len(parts) == 2 * (3 + int(LAST_SHARE * 3))
 
 
 def test_a_learner_that_dies_is_told(lesson, monkeypatch):

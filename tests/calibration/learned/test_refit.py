@@ -7,7 +7,7 @@ from calibration.learned.batch import Shapes
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import initial_weights, make_batches
 from vision.learned.groups import Form
-from vision.learned.network import FINE, HEAT_SPAN, PIECE_SIZE
+from vision.learned.network import FINE_CHANNELS, HEAT_SPAN, PIECE_SIZE
 
 if can_learn() is not None:
     pytest.skip("JAX is not installed", allow_module_level=True)
@@ -30,9 +30,9 @@ def test_a_peak_beside_a_piece_is_asked_of_nobody():
 def test_peaks_of_heat_are_told_as_the_piece_they_are_meant_for_or_as_none():
     shapes = Shapes.of((), (Form((WIDTH, WIDTH), True, 3.0, ("red", "blue")),), 1.0)
     weights = initial_weights(shapes, 0)
-    weights["classes/heat"] = np.eye(FINE, 1, dtype=np.float32)
+    weights["classes/heat"] = np.eye(FINE_CHANNELS, 1, dtype=np.float32)
     weights["classes/heat.bias"] = np.full(1, -20.0, np.float32)
-    heat = np.zeros((1, SIDE // 2, SIDE // 2, FINE), np.float32)
+    heat = np.zeros((1, SIDE // 2, SIDE // 2, FINE_CHANNELS), np.float32)
     for x, y in ((50, 60), (90, 30), (1, 70)):  # a piece, none, one that the edge cuts through
         heat[0, y, x, 0] = 40.0
     batch = {

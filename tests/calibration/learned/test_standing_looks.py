@@ -10,7 +10,7 @@ from calibration.learned.standing import find_standing, fold_lean, unfold_lean
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
 from tests.support.towers import camera, photo, random_layout, towers_plan, towers_shots
 from vision.geometry.footprints import camera_position, top_shift
-from vision.learned.canvas import MARGIN, Canvas
+from vision.learned.canvas import CANVAS_MARGIN, Canvas
 from vision.learned.groups import Form, group_sites
 
 
@@ -38,7 +38,7 @@ def test_a_top_is_seen_where_the_camera_sees_it():
 def test_the_canvas_shows_what_stands_on_the_rim_whole(plan, shots):
     poses = [s.pose for s in shots]
     view = Canvas.suited_to(plan, poses, 56.0)
-    assert Canvas.suited_to(plan, poses).margin == MARGIN < view.margin
+    assert Canvas.suited_to(plan, poses).margin == CANVAS_MARGIN < view.margin
     tops = plan.corners + top_shift(camera_position(poses[0]), plan.corners, 56.0)
     px = view.to_px(tops)
     assert (px > 0).all() and (px < view.shape[::-1]).all()

@@ -17,7 +17,7 @@ from calibration.learned.teach import initial_weights
 from devtools.bench import memory_mb
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import GREY, SPREAD, Canvas, picture_of, stack_input
+from vision.learned.canvas import GREY, LOG_SPREAD, Canvas, picture_of, stack_input
 from vision.learned.groups import Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
     ANGLES,
@@ -204,7 +204,7 @@ def test_prints_are_matched_alike_by_who_teaches(reader):
 def test_the_picture_is_had_back_from_the_input():
     seen = np.random.default_rng(5).normal(4.6, 1, (8, 12, 3)).astype(np.float32)
     back = picture_of(stack_input(seen, np.zeros_like(seen)))
-    assert back == pytest.approx((seen - GREY) / SPREAD, abs=1e-5)
+    assert back == pytest.approx((seen - GREY) / LOG_SPREAD, abs=1e-5)
 
 
 def test_canvas_places_go_there_and_back():

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
-from vision.learned.merge import MASTERED, merge_choices, merge_evidence, merge_tables
+from vision.learned.merge import MASTERED_WEIGHTS, merge_choices, merge_evidence, merge_tables
 
 
 def told(*options, other=0.001):
@@ -47,7 +47,7 @@ def test_a_network_that_has_mastered_its_piles_comes_before_the_matchers():
         told((("farm",), 0.9995), (("temple",), 0.0004)),
         told((("temple",), 0.98), (("farm",), 0.01)),
         "pile",
-        whole=MASTERED,
+        whole=MASTERED_WEIGHTS,
     )
     assert both.best == ("temple",)
 
@@ -118,7 +118,7 @@ def test_pieces_seen_on_a_card_that_is_none_lie_there_without_it():
         {"disc": (math.log(0.02), math.log(0.98))},
     )
     second = CountedEvidence((), math.log(0.001), {"": math.log(0.95), "cover": math.log(0.05)})
-    both = merge_evidence(first, second, "cluster", whole=MASTERED)
+    both = merge_evidence(first, second, "cluster", whole=MASTERED_WEIGHTS)
     assert both.best == ("disc",)
     assert 0.85 < chances(both)[("disc",)] < 0.95
     assert sum(chances(both).values()) < 1.0

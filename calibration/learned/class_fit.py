@@ -29,7 +29,7 @@ from vision.learned.network import SITE_PIXELS, Weights
 FIRST_ROUNDS, LEAST_ROUNDS, CLASS_RATE = 0.5, 100, 3e-3
 ROUND_ROWS = 256  # places in each
 HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
-HEAT_BATCHES = 16  # of which heat features are kept: 20 MB each
+HEAT_BATCHES = 16  # of which heat features are kept: 10 MB each
 CLASS_DECAY = 1e-3  # of weights in each step, times its size
 ROUND_SEED = 0
 Batch = Mapping[str, np.ndarray]
@@ -53,7 +53,7 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
         fine, _, heat = features
         told["piece"].append(rows_of(w, "piece", "piece", fine, batch))
         if len(heats) < HEAT_BATCHES:
-            heats.append((np.asarray(heat), batch["heat"].astype(np.float32)))
+            heats.append((np.asarray(heat, np.float16), batch["heat"]))
     return fit_told(weights, told, FIRST_ROUNDS * count, heats)
 
 
@@ -157,7 +157,8 @@ def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
     start = {k: jnp.asarray(weights[k]) for k in ("classes/heat", "classes/heat.bias")}
 
     def loss(h: FitArrays, some: FitArrays) -> jax.Array:
-        return heat_loss(some["heat"] @ h["classes/heat"] + h["classes/heat.bias"], some["target"])
+        seen, target = (some[k].astype(jnp.float32) for k in ("heat", "target"))
+        return heat_loss(seen @ h["classes/heat"] + h["classes/heat.bias"], target)
 
     rows = {"heat": heat, "target": target}
     return descend_loss(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES)

@@ -116,7 +116,7 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeypatch):
-    monkeypatch.setattr("calibration.learned.teach.EVERY", 2)
+    monkeypatch.setattr("calibration.learned.teach.KEPT_EVERY", 2)
     keep, trunk = tmp_path / "learning.npz", load_trunk_weights()
 
     class Killed(Exception):

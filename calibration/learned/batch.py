@@ -48,12 +48,6 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         """(groups,) bool: whether what lies there may lie turned by quarters"""
         return np.array([g.quarters for g in self.groups])
 
-    @property
-    def sizes(self) -> np.ndarray:
-        """(groups, 2) mm: across pieces that lie uppermost and elsewhere loose, from a site's middle
-        to its edge"""
-        return np.array([(g.top, min(g.box) / 2) for g in self.groups])
-
     @classmethod
     def of(cls, groups: Sequence[SiteGroup], forms: Sequence[Form], scale: float) -> Shapes:
         counts = [len(g.classes) for g in groups]
@@ -99,10 +93,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
         quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
         index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
-        side, reach = (self.sizes[:, k][group] * self.scale for k in (0, 1))
-        tops = nearest_tops(rows[:, 2:4], reach, s.points[:, 2:])
-        tops += rng.normal(0, 0.04, tops.shape) * side[:, None] + rng.normal(0, 0.5, tops.shape)
-        pixels = sample_map(seen, *frame_tops(rows[:, 2:4], axes, side, tops), SITE_PIXELS, 1)
+        pixels = sample_map(seen, *self.frame_pictures(rows, s.points, rng), SITE_PIXELS, 1)
         pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
         upright = {"site_upright": pad_rows(~self.quarters[group], SITE_ROWS)}
         return (upright if self.quarters.any() else {}) | {
@@ -113,6 +104,18 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
             "site_pixels": pad_rows(pixels, SITE_ROWS).astype(np.float16),
             "site_counts": pad_rows(np.ones(len(rows), np.float32), SITE_ROWS),
         }
+
+    def frame_pictures(
+        self, sites: np.ndarray, points: np.ndarray, rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As `frame_tops`, of sites and loose pieces as of a `Sample`. rng: for places some pixels off,
+        as heat maps find pieces; None: where they lie"""
+        group, at = sites[:, 0].astype(int), sites[:, 2:4]
+        side, reach = np.array([(g.top, min(g.box) / 2) for g in self.groups])[group].T * self.scale
+        tops = nearest_tops(at, reach, points[:, 2:])
+        if rng is not None:
+            tops += rng.normal(0, 0.04, tops.shape) * side[:, None] + rng.normal(0, 0.5, tops.shape)
+        return frame_tops(at, sites[:, 4:].reshape(-1, 2, 2), side, tops)
 
     def close_arrays(self, s: Sample, n: int) -> dict[str, np.ndarray]:
         h, w = CLOSE_UP

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from calibration.learned.compose import Look
-from calibration.learned.teach import Lesson
+from calibration.learned.teach import Lesson, change_patches
 from vision.photometry.room_light import DARK
 
 PRINT_PIXELS = 128  # pixels along the longer side at which a print is drawn, then shrunk
@@ -55,18 +55,9 @@ def draw_lesson(lesson: Lesson, seed: int) -> Lesson:
     def repaint(picture: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray((picture[..., order] - 4.6) * contrast + 4.6 + tint, np.float32)
 
-    standing = {
-        k: [msgspec.structs.replace(v, patch=repaint(v.patch)) for v in some]
-        for k, some in lesson.standing.items()
-    }
-    return msgspec.structs.replace(
-        lesson,
-        looks=looks,
-        standing=standing,
-        empty=repaint(lesson.empty),
-        empties=[repaint(e) for e in lesson.empties],
-        reals=[],
-    )
+    standing = change_patches(lesson.standing, repaint)
+    drawn = msgspec.structs.replace(lesson, looks=looks, standing=standing, reals=[])
+    return drawn.with_canvases(repaint)
 
 
 def draw_set(

@@ -12,7 +12,7 @@ from calibration.learned.teach import Lesson
 from vision.learned.canvas import picture_of
 from vision.learned.groups import FOREIGN
 from vision.learned.network import SITE_GRID
-from vision.learned.reader import LearnedReader, frame_tops, nearest_tops, sample_map
+from vision.learned.reader import LearnedReader, sample_map
 
 ASKED_SAMPLES = 100  # made-up samples
 # shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
@@ -76,9 +76,7 @@ def examine_network(
         if len(sample.sites):
             at, axes = sample.sites[:, 2:4], sample.sites[:, 4:].reshape(-1, 2, 2)
             sampled = sample_map(quarter, at, axes, SITE_GRID, 4)
-            side, reach = lesson.shapes.sizes[sample.sites[:, 0].astype(int)].T * reader.view.scale
-            tops = nearest_tops(at, reach, sample.points[:, 2:])
-            pictures = frame_tops(at, axes, side, tops)
+            pictures = lesson.shapes.frame_pictures(sample.sites, sample.points)
             upright, turned = (
                 reader.classify("site", sampled, reader.site_prints(seen, *pictures, quarters))
                 for quarters in (False, True)

@@ -50,13 +50,13 @@ class MixedLearner:
 
     def __init__(self, trunk: Weights, classes: Sequence[Weights]) -> None:
         self.trunk, self.classes = Moments(trunk), [Moments(c) for c in classes]
-        self.steps: list[CompiledStep] = [jax.jit(advance_weights, donate_argnums=(0, 1))] * len(
+        self.compiled: list[CompiledStep] = [jax.jit(advance_weights, donate_argnums=(0, 1))] * len(
             self.classes
         )
 
     def compile_step(self, n: int, batch: dict[str, np.ndarray]) -> CompiledStep:
         """What may be set as the n-th copy's step beforehand: it takes batches like this one"""
-        return self.steps[n].lower(*self._arguments(n, batch, 0.0)).compile()
+        return self.compiled[n].lower(*self._arguments(n, batch, 0.0)).compile()
 
     def _arguments(self, n: int, batch: dict[str, np.ndarray], rate: float) -> tuple:
         trunk, classes = self.trunk, self.classes[n]
@@ -67,7 +67,7 @@ class MixedLearner:
         """A batch of the n-th copy learnt from; -> its loss"""
         trunk, classes = self.trunk, self.classes[n]
         trunk.steps, classes.steps = trunk.steps + 1, classes.steps + 1
-        trunk_state, classes_state, loss = self.steps[n](*self._arguments(n, batch, rate))
+        trunk_state, classes_state, loss = self.compiled[n](*self._arguments(n, batch, rate))
         trunk.weights, trunk.first, trunk.second = trunk_state
         classes.weights, classes.first, classes.second = classes_state
         return loss

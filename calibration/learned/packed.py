@@ -5,24 +5,19 @@ from __future__ import annotations
 
 import gzip
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.compose import Look
-from calibration.learned.standing import StandingLook
-from calibration.learned.teach import Lesson
+from calibration.learned.teach import Lesson, change_patches
 
-LOWEST_LOG, LOG_STEP = (
-    3.0,
-    0.011,
-)  # of the logarithms of light that are kept, and how finely: grain is 0.03
+LOWEST_LOG = 3.0  # of the logarithms of light that are kept
+LOG_STEP = 0.011  # how finely they are: grain is 0.03
 QUALITY = 95  # of the canvases' JPEG, without loss of colour
-Patched = TypeVar("Patched", Look, StandingLook)
 
 
 def pack_lesson(lesson: Lesson, path: Path) -> None:
@@ -34,15 +29,8 @@ def pack_lesson(lesson: Lesson, path: Path) -> None:
         quality = [cv2.IMWRITE_JPEG_QUALITY, QUALITY, *sampling]
         return cv2.imencode(".jpg", narrow_logs(canvas), quality)[1].tobytes()
 
-    small = msgspec.structs.replace(
-        lesson,
-        looks=change_patches(lesson.looks, narrow_logs),
-        standing=change_patches(lesson.standing, narrow_logs),
-        empty=pack_canvas(lesson.empty),
-        empties=[pack_canvas(c) for c in lesson.empties],
-        reals=[(pack_canvas(c), t) for c, t in lesson.reals],
-        shots=[msgspec.structs.replace(s, image=s.image[:1, :1]) for s in lesson.shots],
-    )
+    bare = [msgspec.structs.replace(s, image=s.image[:1, :1]) for s in lesson.shots]
+    small = recode_lesson(msgspec.structs.replace(lesson, shots=bare), narrow_logs, pack_canvas)
     path.write_bytes(gzip.compress(pickle.dumps(small)))
 
 
@@ -53,21 +41,15 @@ def unpack_lesson(path: Path) -> Lesson:
         return widen_logs(cv2.imdecode(np.frombuffer(kept, np.uint8), cv2.IMREAD_COLOR))
 
     small = pickle.loads(gzip.decompress(path.read_bytes()))
-    return msgspec.structs.replace(
-        small,
-        looks=change_patches(small.looks, widen_logs),
-        standing=change_patches(small.standing, widen_logs),
-        empty=unpack_canvas(small.empty),
-        empties=[unpack_canvas(c) for c in small.empties],
-        reals=[(unpack_canvas(c), t) for c, t in small.reals],
-    )
+    return recode_lesson(small, widen_logs, unpack_canvas)
 
 
-def change_patches(looks: Mapping[str, Sequence[Patched]], change) -> dict[str, list[Patched]]:
-    return {
-        kind: [msgspec.structs.replace(v, patch=change(v.patch)) for v in some]
-        for kind, some in looks.items()
-    }
+def recode_lesson(
+    lesson: Lesson, patch: Callable[[np.ndarray], np.ndarray], canvas: Callable[[Any], Any]
+) -> Lesson:
+    """The same with other codes of its looks' patches and of its canvases"""
+    looks, standing = (change_patches(v, patch) for v in (lesson.looks, lesson.standing))
+    return msgspec.structs.replace(lesson, looks=looks, standing=standing).with_canvases(canvas)
 
 
 def narrow_logs(logs: np.ndarray) -> np.ndarray:

@@ -72,13 +72,8 @@ def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
         inks = list(rng.permutation(3)) if apart else order
         tint = rng.normal(0, 0.35 * apart, 3)
         looks[kind] = [reprint_look(v, inks, tint) for v in some]
-    return msgspec.structs.replace(
-        lesson,
-        looks=looks,
-        empty=mixed(lesson.empty),
-        empties=[mixed(e) for e in lesson.empties],
-        reals=[] if apart else [(mixed(c), t) for c, t in lesson.reals],
-    )
+    reals = [] if apart else lesson.reals
+    return msgspec.structs.replace(lesson, looks=looks, reals=reals).with_canvases(mixed)
 
 
 class Printing(msgspec.Struct, frozen=True, eq=False):
@@ -90,7 +85,7 @@ class Printing(msgspec.Struct, frozen=True, eq=False):
     number: int
     seed: int
 
-    def printed(self) -> Lesson:
+    def printed_lesson(self) -> Lesson:
         if self.number < PRINTINGS:
             return reprint_lesson(self.lesson, self.number)
         return draw_lesson(self.lesson, self.seed + self.number)
@@ -110,7 +105,7 @@ def produce_mixed(
 ) -> None:
     """Makes batches of some printings, in a process of its own, for as long as they are taken"""
     cv2.setNumThreads(1)
-    lessons = {n: p.printed() for n, p in printings.items()}
+    lessons = {n: p.printed_lesson() for n, p in printings.items()}
     composers = {n: lesson.composer(seed * 1000 + n) for n, lesson in lessons.items()}
     rng = np.random.default_rng(seed)
     while True:
@@ -174,7 +169,7 @@ def teach_trunk(
     rate: float = LARGE_RATE,
 ) -> Weights:
     """The trunk taught on all these; minutes: by the clock, what is compiled not counted; keep:
-    called with the weights every minute or so"""
+    called with the weights every half minute"""
     with Makers(printings, makers, seed) as made:
         import jax
 
@@ -207,6 +202,7 @@ def teach_trunk(
             if time.monotonic() - told > TOLD:
                 told = time.monotonic()
                 tell_losses(gone * minutes, steps, printings, losses, made.made.qsize())
+                losses.clear()
                 if keep:
                     keep(learner.trunk_weights())
         return learner.trunk_weights()
@@ -229,7 +225,7 @@ def compile_steps(
             if running.keys() == copies:
                 break
         steps = {c: r.result() for c, r in running.items()}
-    learner.steps = [steps[p.copy] for p in printings]
+    learner.compiled = [steps[p.copy] for p in printings]
     print(f"compiled in {time.monotonic() - begun:.0f} s", flush=True)
 
 
@@ -243,7 +239,6 @@ def tell_losses(
     names = {p.copy: p.name for p in printings}
     told = " ".join(f"{names[c]} {np.mean(np.array(v)):.2f}" for c, v in sorted(losses.items()))
     print(f"{minutes:.1f} min, {steps} steps, {waiting} waiting: {told}", flush=True)
-    losses.clear()
 
 
 def lesson_of(path: Path) -> Lesson:

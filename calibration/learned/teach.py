@@ -9,6 +9,7 @@ import queue as queues
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import cv2
 import msgspec
@@ -69,6 +70,9 @@ FIRST_SHARE = 0.25  # of all steps in which a copy's classes are fitted before t
 LAST_SHARE = 1.3  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
 
 
+Patched = TypeVar("Patched", Look, StandingLook)
+
+
 class Unlearnt(RuntimeError):
     """A network could not be learnt, for want of memory as a rule; the message says what happened"""
 
@@ -88,6 +92,15 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
     reals: Sequence[tuple[np.ndarray, Truth]]
     shots: Sequence[Shot]
 
+    def with_canvases(self, change: Callable[[Any], Any]) -> Lesson:
+        """The same with each of its canvases changed"""
+        return msgspec.structs.replace(
+            self,
+            empty=change(self.empty),
+            empties=[change(c) for c in self.empties],
+            reals=[(change(c), t) for c, t in self.reals],
+        )
+
     def composer(self, seed: int, crowded: float = CROWDED) -> Composer:
         return Composer(
             self.plan,
@@ -103,6 +116,16 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
             seed,
             crowded,
         )
+
+
+def change_patches(
+    looks: Mapping[str, Sequence[Patched]], change: Callable[[np.ndarray], np.ndarray]
+) -> dict[str, list[Patched]]:
+    """The same looks with each of their patches changed"""
+    return {
+        kind: [msgspec.structs.replace(v, patch=change(v.patch)) for v in some]
+        for kind, some in looks.items()
+    }
 
 
 def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) -> Lesson:

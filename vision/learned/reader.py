@@ -169,15 +169,14 @@ class LearnedReader:
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
         for n, (g, ids) in enumerate(wanted):
+            tops = [self.uppermost_piece(n, i, pieces) for i in ids]
             if g.tall:
                 rows = self.classify_closely(n, ids, seen, pose, window)
             else:
-                tops = [self.uppermost_piece(n, i, pieces) for i in ids]
                 rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]), tops)
-                rows = [self.hear_piece(n, row, top) for row, top in zip(rows, tops)]
-            for site, row in zip(ids, rows):
+            for site, row, top in zip(ids, rows, tops):
                 if g.reads == "pile":
-                    out[site] = self.pile_evidence(g, row)
+                    out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
                 elif site in self.cards_alone:
                     out[site] = self.card_evidence(g, row)
                 else:
@@ -214,24 +213,14 @@ class LearnedReader:
         at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
         side = np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
         axes = square_axes(side * self.view.scale)
+        side = np.full(len(ids), self.groups[group].top * self.view.scale)
+        unseen = np.full(2, np.nan)
+        tops_px = np.array([unseen if t is None else self.view.to_px(t.top) - origin for t in tops])
+        pictures = frame_tops(at, axes, side, tops_px)
         logits = self.classify(
             "site",
             sample_map(quarter, at, axes, SITE_GRID, 4),
-            self.site_prints(
-                seen,
-                *frame_tops(
-                    at,
-                    axes,
-                    np.full(len(ids), self.groups[group].top * self.view.scale),
-                    np.array(
-                        [
-                            (np.nan, np.nan) if t is None else self.view.to_px(t.top) - origin
-                            for t in tops
-                        ]
-                    ),
-                ),
-                self.groups[group].quarters,
-            ),
+            self.site_prints(seen, *pictures, self.groups[group].quarters),
         )
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 

@@ -14,6 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import TimeoutError as TimedOut
 
 from companion.runtime.config import load_config
 from tests.companion_web.support.sockets import Phones
@@ -48,6 +49,18 @@ def said_by(process, pattern):
     raise AssertionError(f"it ended without saying {pattern}")
 
 
+def press_until_shown(page, pressed, awaited):
+    """Presses a button as somebody does who sees nothing happen: again, a while later."""
+    for _ in range(PATIENCE // 10):
+        if pressed.is_visible():
+            pressed.click()
+        try:
+            return awaited.wait_for(timeout=10_000)
+        except TimedOut:
+            print(page.inner_text("body"))  # what the page said instead
+    raise AssertionError(f"{awaited} never came")
+
+
 def camera_is(url, state):
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
@@ -78,9 +91,11 @@ def test_from_set_up_to_the_last_goodbye(place, chromium):
         tigris = {"name": "Tigris & Euphrates", "exact": True}
         page.get_by_role("button", **tigris).click()
         page.get_by_role("button", **tigris, pressed=True).wait_for()  # drawn anew by then
-        page.get_by_role("button", name="Continue").click()
-        page.get_by_role("button", name="Use dev tigris").click()
-        page.get_by_role("button", name="Start the game").click()
+        use = page.get_by_role("button", name="Use dev tigris")
+        press_until_shown(page, page.get_by_role("button", name="Continue"), use)
+        start = page.get_by_role("button", name="Start the game")
+        press_until_shown(page, use, start)
+        start.click()
         page.wait_for_selector("svg.twin")  # it went there by itself
         assert page.evaluate("location.pathname") == "/"
         page.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,7 @@ from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
+from vision.learned.lattice import Lattice, rank_places
 from vision.learned.merge import MASTERED_WEIGHTS, VOICE_WEIGHTS, VoiceWeights, merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.photometry.preprocessor import PreparedPicture, Preprocessor
@@ -39,6 +40,8 @@ from vision.registration.registrar import Registrar, corner_shift
 from vision.storage import model_file
 from vision.storage.heap_trim import trim_heap
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
+
+LIKELIEST = 4  # places on a board of squares that are weighed closely
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
@@ -133,14 +136,37 @@ class Reader:
     def right_way(self, image: np.ndarray, pose: Pose) -> Placement:
         """Of the places where a board may lie for what is seen of its print, turned or some squares
         off, the one that everything read there speaks for; `maybe_turned` while it is in doubt"""
-        ways = self.registrar.ways(image, pose)
+        ways, picture = self.registrar.ways(image, pose), Pyramid.of(image)
+        everywhere = self.lattice is not None and self.registrar.repeats_by_squares
+        if everywhere:
+            places = rank_places(
+                self.learned, self.prior.likely, self.lattice, picture, ways[0], LIKELIEST
+            )
+            ways += self.registrar.poses_elsewhere(image, ways[0], places)
+
+        def weigh_way(way: Pose) -> float:
+            found = (
+                self.learned.read(picture, way)
+                if self.is_learned
+                else self.read_sites(image, way)
+            )
+            return weigh_reading(self.plan, found, self.prior)
+
         return choose_placement(
             self.plan,
             ways,
-            lambda way: weigh_reading(self.plan, self.read_sites(image, way), self.prior),
-            lambda way, aside: self.registrar.neighbours(image, way, aside),
-            self.skimmer(image),
+            weigh_way,
+            lambda way, aside: (
+                () if everywhere else self.registrar.neighbours(image, way, aside)
+            ),
+            self.is_learned,
         )
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The squares of a board on which all pieces stand and are read by the network"""
+        stand = self.is_learned and all(g.tall for g in self.learned.groups)
+        return Lattice.of(self.plan) if stand and len(self.learned.groups) == 1 else None
 
     @property
     def is_learned(self) -> bool:
@@ -148,14 +174,6 @@ class Reader:
         return self.learned is not None and all(
             self.learned.trust.get(s.id, 0.0) > 0 for s in self.plan.site
         )
-
-    def skimmer(self, image: np.ndarray) -> Callable[[Pose], float] | None:
-        """What the network alone makes of a board that lies there, in a tenth of the time; None
-        where it is not believed of every site"""
-        if not self.is_learned:
-            return None
-        picture = Pyramid.of(image)
-        return lambda way: weigh_reading(self.plan, self.learned.read(picture, way), self.prior)
 
     def read_at(
         self,

@@ -15,6 +15,7 @@ from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import scale_at
+from vision.geometry.symmetry import site_spacing
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
     EMPTY,
@@ -41,7 +42,10 @@ STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are stre
 CROWDED = 0.4  # of the made-up samples show pieces close together where no site is
 CROWD_APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+AROUND = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y], float)  # squares
 CLOSE = 8  # sites with standing pieces that are learnt from in a sample at most
+# of the samples of a board on which pieces stand show places a square beyond it; how many each
+OUTSIDE, MOST_OUTSIDE = 0.12, 2
 FULL = 0.4  # of the frame of a site with tall pieces that a sample shows at least, from its middle
 # of a loose piece's width about its middle; of what lies there, how much must be seen of a piece
 # that is to be found
@@ -153,11 +157,27 @@ class Composer:
         ]
         middle = np.array([plan.size]) / 2
         self.grain = view.scale / float(np.median([scale_at(s.pose, middle) for s in shots]))
+        self.outside = self.places_outside()
         self.sample_weights = self.weigh_sites()
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
             [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
         )
+
+    def places_outside(self) -> list[tuple[int, int, np.ndarray]]:
+        """(group, site's number, (2,) mm) of places where that site would be, if the board lay a
+        square further, and none is: of a board of squares on which pieces stand"""
+        step = site_spacing(self.plan)
+        if not step.all():
+            return []
+        return [
+            (g, n, place)
+            for g, mine in enumerate(self.members)
+            if self.groups[g].tall
+            for n in mine
+            for place in self.centres[n] + step * AROUND
+            if np.linalg.norm(self.centres - place, axis=1).min() > step.min() / 2
+        ]
 
     def weigh_sites(self) -> np.ndarray:
         """(N,) how often a site is the middle of a sample: groups with many classes more often than
@@ -174,7 +194,10 @@ class Composer:
         rng = self.rng
         h, w = self.view.shape
         n = rng.choice(len(self.plan.site), p=self.sample_weights)
-        middle = self.centres_px[n] + rng.uniform(-0.3, 0.3, 2) * SIDE
+        middle = self.centres_px[n]
+        if self.outside and rng.random() < OUTSIDE:
+            middle = self.view.to_px(self.outside[rng.integers(len(self.outside))][2])
+        middle = middle + rng.uniform(-0.3, 0.3, 2) * SIDE
         x0, y0 = (int(np.clip(c - SIDE / 2, 0, max(m - SIDE, 0))) for c, m in zip(middle, (w, h)))
         if self.reals and rng.random() < REAL:
             canvas, whole = self.reals[rng.integers(len(self.reals))]
@@ -218,16 +241,37 @@ class Composer:
                 sites.append((n, label, *middle, *square_axes(SITE_REACH * side).ravel()))
         picture = relight_picture(rng, picture, self.grain)
         x = stack_input(picture, reference)
-        close = [close[n] for n in rng.permutation(len(close))[:CLOSE]]
+        outside = self.look_outside(picture, (x0, y0), truth.camera)
+        close = [close[n] for n in rng.permutation(len(close))[: CLOSE - len(outside)]]
         return Sample(
             x.astype(np.float16),
             points[inside],
             np.array(sites, np.float32).reshape(-1, 8),
-            [
+            outside
+            + [
                 (n, label, stack_input(*(close_up(m, at, sides) for m in (picture, reference))))
                 for n, label, at, sides in close
             ],
         )
+
+    def look_outside(
+        self, picture: np.ndarray, origin: tuple[int, int], camera: np.ndarray
+    ) -> list[tuple[int, int, np.ndarray]]:
+        """Places a square beyond the board as sites are looked at of a board that lies a square off:
+        what is seen there is none of theirs"""
+        out = []
+        for n in self.rng.permutation(len(self.outside)):
+            g, site, place = self.outside[n]
+            off, axes = frame_standing(place[None], self.groups[g], camera)
+            sides = axes[0] * self.view.scale
+            at, own = (self.view.to_px(mm + off[0]) for mm in (place, self.centres[site]))
+            half = np.minimum(FULL * np.abs(sides).sum(0), SIDE / 2 - 1)
+            if (np.abs(at - origin - SIDE / 2) < SIDE / 2 - half).all():
+                seen = close_up(picture, at - origin, sides)
+                out.append((g, FOREIGN, stack_input(seen, close_up(self.reference, own, sides))))
+            if len(out) == MOST_OUTSIDE:
+                break
+        return out
 
     def frame_sites(self, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) px from the sites' centres, (N, 2, 2) px sides: where each is looked at"""

@@ -48,6 +48,7 @@ STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
 # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0
 ELSEWHERE_PX = 4.0  # poses nearer to each other are one
+AGREED = 3  # starts that lead to one place from which the others are taken to lead there too
 SQUARES_OFF = 3  # places some squares off that are tried, of each turn
 STRIDES = 3  # times that a better place is looked for about the best one, on a board of squares
 QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
@@ -116,22 +117,33 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if (
             self.printed is None
             or aside
-            and not (repeats_by_squares(self.printed) and site_spacing(self.plan).all())
+            and not (self.repeats_by_squares and site_spacing(self.plan).all())
         ):
             return []
-        picture, out = checked_picture(image), []
         turns = turned_corners(self.plan)
-        places = [mm for mm, _ in turns[1:]]
-        if aside:
-            squares = placements_squares_off(
-                self.plan, self.lens, self._view, picture, pose, turns, SQUARES_OFF
-            )
-            places = [mm for _, mm, _ in squares]
+        if not aside:
+            return self.poses_elsewhere(image, pose, [mm for mm, _ in turns[1:]])
+        squares = placements_squares_off(
+            self.plan, self.lens, self._view, checked_picture(image), pose, turns, SQUARES_OFF
+        )
+        return self.poses_elsewhere(image, pose, [mm for _, mm, _ in squares])
+
+    @property
+    def repeats_by_squares(self) -> bool:
+        """Whether the board's print looks like itself a square further"""
+        return self.printed is not None and repeats_by_squares(self.printed)
+
+    def poses_elsewhere(
+        self, image: np.ndarray, pose: Pose, places: Sequence[np.ndarray]
+    ) -> list[Pose]:
+        """The poses of a board whose places, (4, 2) mm each, lie where `pose` has its corners, put
+        right by the print"""
+        picture, out = checked_picture(image), []
         for mm in places:
             start = pose_elsewhere(self.plan, self.lens, pose, mm)
             if start is None:
                 continue
-            fit = follow_print(self.plan, self.lens, self.printed, picture, start, (1, 0), (5, 3))
+            fit = follow_print(self.plan, self.lens, self._map, picture, start, (1, 0), (5, 3))
             out.append(
                 self.with_frame(self._refined(picture, start if fit is None else fit.pose, {}))
             )
@@ -268,6 +280,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         None: the print is seen nowhere"""
         best: ResolvedPose | None = None
         tried: list[Pose] = []
+        agreed = 0  # starts that lead to the best place
         for start, levels, margins in self._starts(picture, last):
             fit = follow_print(self.plan, self.lens, printed, picture, start, levels, margins)
             if fit is None or fit.share < LEAST_SEEN_SHARE:
@@ -278,9 +291,13 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 return self._refined(picture, fit.pose, found)
             way = self._which_way(picture, fit, last)
             tried += [fit.pose, way.fit.pose]
+            same = best is not None and (
+                corner_shift(self.plan, way.fit.pose, best.fit.pose) < ELSEWHERE_PX
+            )
+            agreed = agreed + 1 if same else agreed
             if best is None or way.score > best.score:
-                best = way
-            if way.sure and way.fit.share >= SURE_SHARE:
+                best, agreed = way, agreed if same else 1
+            if way.fit.share >= SURE_SHARE and (way.sure or agreed == AGREED):
                 break
         if best is None:
             return None

@@ -4,14 +4,14 @@ learning."""
 import numpy as np
 import pytest
 
-from calibration.learned.compose import SIDE, Painter, Truth
+from calibration.learned.compose import MOST_OUTSIDE, SIDE, Painter, Truth
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.standing import find_standing, fold_lean, unfold_lean
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
 from tests.support.towers import camera, photo, random_layout, towers_plan, towers_shots
 from vision.geometry.footprints import camera_position, top_shift
 from vision.learned.canvas import CANVAS_MARGIN, Canvas
-from vision.learned.groups import Form, group_sites
+from vision.learned.groups import FOREIGN, Form, group_sites
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,18 @@ def test_feet_are_found_and_tall_sites_told(plan, shots, lesson):
     off = [np.hypot(*(s.foot - plan.sites[s.site].centre)) for s in found]
     assert np.median(off) < 5 and max(off) < 9  # they stand up to 4 mm astray
     assert lesson.standing.keys() == {"tower", "night"}
+
+
+def test_places_a_square_beyond_the_board_are_shown_as_none_of_its_sites(plan, lesson):
+    composer = lesson.composer(3)
+    assert {n for _, n, _ in composer.outside} == {
+        n for n, s in enumerate(plan.site) if {"0", "3"} & set(s.id)
+    }
+    places = np.array([p for _, _, p in composer.outside])
+    assert ((places < 0) | (places > plan.size)).any(1).all()
+    canvas, truth = lesson.reals[0]
+    shown = composer.look_outside(canvas[:SIDE, :SIDE], (0, 0), truth.camera)
+    assert len(shown) == MOST_OUTSIDE and {label for _, label, _ in shown} == {FOREIGN}
 
 
 def test_a_look_put_up_where_it_was_cut_is_the_same(plan, lesson):

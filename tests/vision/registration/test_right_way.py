@@ -170,16 +170,19 @@ def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
     assert one.read_at(IMAGE, wrong).registration.maybe_turned
 
 
-def test_a_place_that_a_quick_look_finds_hopeless_is_not_weighed():
-    plan, here, weighed = chess(), camera(), []
-    ways = [msgspec.structs.replace(here, tvec=here.tvec + 80.0 * n) for n in range(3)]
-    glance = dict(zip((float(w.tvec[0]) for w in ways), (-30.0, -5.0, -200.0)))
+def test_places_a_square_further_are_asked_where_the_network_weighs_or_little_is_read():
+    plan, here = chess(), camera()
+    ways = [msgspec.structs.replace(here, tvec=here.tvec + 80.0 * n) for n in range(2)]
+    off = msgspec.structs.replace(here, tvec=here.tvec - 80.0)
+    worth = {float(w.tvec[0]): v for w, v in zip((*ways, off), (-5.0, -30.0, -1.0))}
 
-    def weigh(pose):
-        weighed.append(pose)
-        return glance[float(pose.tvec[0])]
+    def chosen(learned):
+        return choose_placement(
+            plan,
+            ways,
+            lambda pose: worth[float(pose.tvec[0])],
+            lambda pose, aside: [off] if aside else (),
+            learned,
+        ).pose
 
-    chosen = choose_placement(
-        plan, ways, weigh, lambda pose, aside: (), lambda pose: glance[float(pose.tvec[0])]
-    )
-    assert weighed == ways[:2] and np.all(chosen.pose.tvec == ways[1].tvec)
+    assert np.all(chosen(True).tvec == off.tvec) and np.all(chosen(False).tvec == here.tvec)

@@ -22,7 +22,7 @@ USUAL_PLACE = 2.0
 # mean log-probability of a site below which the place is doubted: right ones lose 0.12 at most on
 # twelve photos of real men, wrong ones 0.36 at least
 POOR = 0.2
-# the same where a network weighs: right ones lose 0.09, one of twelve 0.14, wrong ones 0.16 at least
+# the same where a network weighs: right ones lose 0.09, one of twelve 0.14, wrong ones 0.16 or more
 POOR_LEARNED = 0.1
 NEIGHBOUR_ROUNDS = 4  # times that places about the best one are looked at
 SAME_PX = 12.0  # how far corners of poses may be apart that are one

@@ -146,9 +146,7 @@ class Reader:
 
         def weigh_way(way: Pose) -> float:
             found = (
-                self.learned.read(picture, way)
-                if self.is_learned
-                else self.read_sites(image, way)
+                self.learned.read(picture, way) if self.is_learned else self.read_sites(image, way)
             )
             return weigh_reading(self.plan, found, self.prior)
 
@@ -156,9 +154,7 @@ class Reader:
             self.plan,
             ways,
             weigh_way,
-            lambda way, aside: (
-                () if everywhere else self.registrar.neighbours(image, way, aside)
-            ),
+            lambda way, aside: () if everywhere else self.registrar.neighbours(image, way, aside),
             self.is_learned,
         )
 

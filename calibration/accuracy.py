@@ -183,7 +183,7 @@ def figures_table(a: Accuracy, before: Last | None) -> list[str]:
         f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards "
         f"exact {a.boards}/{a.photos}{last}; "
         f"fitted in {a.fit_s:.0f} "
-        f"s{_last(before.fit_s if before else None, '.0f', 's')}, {a.ms:.0f} ms a photo"
+        f"s{_last_figure(before.fit_s if before else None, '.0f', 's')}, {a.ms:.0f} ms a photo"
     ]
     error = (
         None
@@ -193,25 +193,25 @@ def figures_table(a: Accuracy, before: Last | None) -> list[str]:
     out += [
         (
             f"  what is given is {100 * a.calibration_error:.2f} % from what is "
-            f"right{_last(error, '.2f', '%')}"
+            f"right{_last_figure(error, '.2f', '%')}"
         )
     ]
     out += reliability_lines(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
     if before is not None and before.wrong is not None:
         then, now = {(w.photo, w.site) for w in before.wrong}, {(w.photo, w.site) for w in a.wrong}
-        out += _some(
+        out += _list_some(
             "wrong since the last run", [w for w in a.wrong if (w.photo, w.site) not in then]
         )
-        out += _some("right again", [w for w in before.wrong if (w.photo, w.site) not in now])
+        out += _list_some("right again", [w for w in before.wrong if (w.photo, w.site) not in now])
     return out + [f"  {fault}" for fault in a.faults]
 
 
-def _last(figure: float | None, form: str, unit: str) -> str:
+def _last_figure(figure: float | None, form: str, unit: str) -> str:
     return "" if figure is None else f" (last {figure:{form}} {unit})"
 
 
-def _some(title: str, wrong: Sequence[Wrong]) -> list[str]:
+def _list_some(title: str, wrong: Sequence[Wrong]) -> list[str]:
     more = [f"  {title}: and {len(wrong) - 12} more"] if len(wrong) > 12 else []
     return [f"  {title}: {w}" for w in wrong[:12]] + more
 

@@ -205,7 +205,7 @@ def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
     return corners
 
 
-def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
+def _parse_photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
     where = f"{folder / 'copy.toml'}: photo {n}"
     if not isinstance(entry, dict):
         raise BadCopy(f"{where}: not a table")
@@ -265,7 +265,7 @@ def load_copy(folder: str | Path) -> Copy:
         raise BadCopy(f"{path}: each photo begins with [[photo]], in two pairs of brackets")
     if not isinstance(entries, list) or not entries:
         raise BadCopy(f"{path}: no [[photo]]")
-    photos = [_photo(folder, e, plan, n) for n, e in enumerate(entries, 1)]
+    photos = [_parse_photo(folder, e, plan, n) for n, e in enumerate(entries, 1)]
     for n, p in enumerate(photos):
         same = next(
             (

@@ -50,7 +50,7 @@ class Session:
         samplers: Sequence[AnyLayout],
     ) -> None:
         self.folder, self.plan, self.name, self.markers = Path(folder), plan, name, markers
-        self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_samplers(samplers)]
+        self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_sampler_steps(samplers)]
         self._corners: Corners | None = None
         self._bare: Bare | None = None
 
@@ -155,7 +155,7 @@ class Session:
         self.plan = plan
         if self._bare is not None:
             self._bare = msgspec.structs.replace(self._bare, plan=plan)
-        self.steps = [*self.steps[:2], *_samplers(samplers)]
+        self.steps = [*self.steps[:2], *_sampler_steps(samplers)]
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
     def calibrate(
@@ -216,7 +216,7 @@ def begun_in(folder: Path) -> dict[str, Any] | None:
     )
 
 
-def _samplers(layouts: Sequence[AnyLayout]) -> list[Step]:
+def _sampler_steps(layouts: Sequence[AnyLayout]) -> list[Step]:
     return [
         Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()})
         for n, layout in enumerate(layouts, 1)

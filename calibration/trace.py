@@ -80,13 +80,13 @@ def form_of(base: Mapping[str, Any]) -> Form:
 def start_tracing(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -> Tracing:
     """The plan as it would lie on the photo. corners: (4, 2) pixels."""
     width, height = map(float, base["size"])
-    out = Tracing(size=(width, height), corners=_points(corners))
+    out = Tracing(size=(width, height), corners=_rounded_points(corners))
     for s in base["site"]:
         outlines = [s["outline"], *s.get("also", ())]
         out.sites.append(
             TracedSite(
                 id=s["id"],
-                outlines=[_points(_through(_to_px(out), o)) for o in outlines],
+                outlines=[_rounded_points(_map_points(_to_px(out), o)) for o in outlines],
                 tags=list(s.get("tags", ())),
                 reads=s.get("reads", "pile"),
                 of=s.get("of"),
@@ -131,7 +131,7 @@ def parse_tracing(data: Any) -> Tracing:
     numbers = np.array([p for s in out.sites for o in s.outlines for p in o] + out.corners, float)
     if not np.isfinite(numbers).all() or np.abs(numbers).max() > 1e5:
         raise BadTracing("drawing: a point lies nowhere")
-    if not _convex(out.corners):
+    if not _is_convex(out.corners):
         raise BadTracing("the board's corners are crossed or lie on one line")
     return out
 
@@ -142,14 +142,16 @@ def moved_tracing(
     """Other corners, or another size: what was drawn on the photo stays where it is, the rest goes
     along with the board."""
     after = msgspec.structs.replace(
-        traced, corners=_points(corners), size=(float(size[0]), float(size[1]))
+        traced, corners=_rounded_points(corners), size=(float(size[0]), float(size[1]))
     )
     grow = np.diag([after.size[0] / traced.size[0], after.size[1] / traced.size[1], 1.0])
     way = _to_px(after) @ grow @ np.linalg.inv(_to_px(traced))
     after.sites = [
         s
         if s.drawn
-        else msgspec.structs.replace(s, outlines=[_points(_through(way, o)) for o in s.outlines])
+        else msgspec.structs.replace(
+            s, outlines=[_rounded_points(_map_points(way, o)) for o in s.outlines]
+        )
         for s in traced.sites
     ]
     return after
@@ -164,24 +166,24 @@ def checked_plan(
     faults = _of_sites(sites, base)
     good = [s for s in sites if all(len(o) >= 3 for o in s.outlines) and s.outlines]
     way = np.linalg.inv(_to_px(traced))
-    mm = {s.id: [np.array(_through(way, o)) for o in s.outlines] for s in good}
+    mm = {s.id: [np.array(_map_points(way, o)) for o in s.outlines] for s in good}
     cells = [s for s in good if set(form.cells) & set(s.tags)]
-    masks = _masks({s.id: mm[s.id] for s in cells}, traced.size)
+    masks = _cell_masks({s.id: mm[s.id] for s in cells}, traced.size)
     borders = touching_cells(masks, traced.size, traced.joined)
     for s in cells:
         for other, yes in s.touching.items():
             if other in borders:
                 (borders[s.id].add if yes else borders[s.id].discard)(other)
                 (borders[other].add if yes else borders[other].discard)(s.id)
-    faults += _overlaps(masks) + _apart(borders) + _unanswered(form, good)
+    faults += _find_overlaps(masks) + _find_islands(borders) + _find_unanswered(form, good)
     plan = {
         "game": base["game"],
         "edition": "traced",
         "size": list(traced.size),
         "piece": list(base.get("piece", ())),
-        "site": [_site(s, mm[s.id], borders) for s in good],
+        "site": [_site_table(s, mm[s.id], borders) for s in good],
     }
-    faults += _unplayable(plan)
+    faults += _find_unplayable(plan)
     return plan, sorted(faults, key=lambda f: not f.stops)
 
 
@@ -206,13 +208,15 @@ def completed_sites(form: Form, traced: Tracing) -> list[TracedSite]:
             i for n in range(1, spots.count + 1) if (i := f"{cell.id}.{spots.name}{n}") not in known
         ]
         there = [
-            np.array(_through(way, s.outlines[0])) for s in out if s.of == cell.id and s.outlines
+            np.array(_map_points(way, s.outlines[0])) for s in out if s.of == cell.id and s.outlines
         ]
-        places = _roomy(np.array(_through(way, cell.outlines[0])), spots, len(lacking), there)
+        places = _roomy_spots(
+            np.array(_map_points(way, cell.outlines[0])), spots, len(lacking), there
+        )
         out += [
             TracedSite(
                 id=i,
-                outlines=[_points(_through(_to_px(traced), p))],
+                outlines=[_rounded_points(_map_points(_to_px(traced), p))],
                 tags=list(spots.tags),
                 of=cell.id,
             )
@@ -232,7 +236,7 @@ def touching_cells(
     out: dict[str, set[str]] = {i: set() for i in masks}
     boxes = {i: cv2.boundingRect(m) for i, m in grown.items()}
     for a, b in itertools.combinations(masks, 2):
-        if not joined and not _meet(boxes[a], boxes[b]):
+        if not joined and not _boxes_meet(boxes[a], boxes[b]):
             continue
         shared = min(np.count_nonzero(grown[a] & masks[b]), np.count_nonzero(grown[b] & masks[a]))
         if joined:
@@ -258,11 +262,11 @@ def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
             np.array([ideal[i].mean(0) for i in IDS], np.float32),
             np.array([cards[i].mean(0) for i in IDS], np.float32),
         )
-        return _points(_through(way, [[0, 0], [size[0], 0], list(size), [0, size[1]]]))
+        return _rounded_points(_map_points(way, [[0, 0], [size[0], 0], list(size), [0, size[1]]]))
     h, w = image.shape[:2]
     scale = 0.8 * min(w / size[0], h / size[1])
     x, y = scale * size[0] / 2, scale * size[1] / 2
-    return _points(
+    return _rounded_points(
         [
             [w / 2 - x, h / 2 - y],
             [w / 2 + x, h / 2 - y],
@@ -281,22 +285,22 @@ def plan_toml(plan: Mapping[str, Any]) -> str:
         ),
         "",
     ]
-    lines += [f"{k} = {_value(v)}" for k, v in plan.items() if k not in ("piece", "site")]
+    lines += [f"{k} = {_toml_value(v)}" for k, v in plan.items() if k not in ("piece", "site")]
     for table in ("piece", "site"):
         for one in plan[table]:
             lines += [
                 "",
                 f"[[{table}]]",
-                *(f"{k} = {_value(v)}" for k, v in one.items() if v is not None),
+                *(f"{k} = {_toml_value(v)}" for k, v in one.items() if v is not None),
             ]
     return "\n".join(lines) + "\n"
 
 
-def _value(value: Any) -> str:
+def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _site(
+def _site_table(
     s: TracedSite, outlines: Sequence[np.ndarray], borders: Mapping[str, set[str]]
 ) -> dict[str, Any]:
     parts = [[[round(float(x), 1), round(float(y), 1)] for x, y in o] for o in outlines]
@@ -328,28 +332,28 @@ def _of_sites(sites: Sequence[TracedSite], base: Mapping[str, Any]) -> list[Plan
             out.append(
                 PlanFault(say("{site}: an outline needs three points", site=s.id), (s.id,), True)
             )
-        elif any(_crossed(o) for o in s.outlines):
+        elif any(_crosses_itself(o) for o in s.outlines):
             out.append(PlanFault(say("{site}: its outline crosses itself", site=s.id), (s.id,)))
     return out
 
 
-def _overlaps(masks: Mapping[str, np.ndarray]) -> list[PlanFault]:
+def _find_overlaps(masks: Mapping[str, np.ndarray]) -> list[PlanFault]:
     # A strip as narrow as a finger's slip along a common border is no overlap.
     inner = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
     boxes = {i: cv2.boundingRect(m) for i, m in masks.items()}
     return [
         PlanFault(say("{one} and {two} overlap", one=a, two=b), (a, b))
         for a, b in itertools.combinations(masks, 2)
-        if _meet(boxes[a], boxes[b]) and cv2.erode(masks[a] & masks[b], inner).any()
+        if _boxes_meet(boxes[a], boxes[b]) and cv2.erode(masks[a] & masks[b], inner).any()
     ]
 
 
-def _meet(a: Sequence[int], b: Sequence[int]) -> bool:
+def _boxes_meet(a: Sequence[int], b: Sequence[int]) -> bool:
     """Whether two boxes (x, y, width, height) have a pixel in common."""
     return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
-def _apart(borders: Mapping[str, set[str]]) -> list[PlanFault]:
+def _find_islands(borders: Mapping[str, set[str]]) -> list[PlanFault]:
     groups, left = [], dict.fromkeys(borders)
     while left:
         reached, edge = set(), {next(iter(left))}
@@ -368,7 +372,7 @@ def _apart(borders: Mapping[str, set[str]]) -> list[PlanFault]:
     ]
 
 
-def _unanswered(form: Form, sites: Iterable[TracedSite]) -> list[PlanFault]:
+def _find_unanswered(form: Form, sites: Iterable[TracedSite]) -> list[PlanFault]:
     out = []
     for s, c in itertools.product(sites, form.choices):
         if asks_site(form, c, s) and c.none is None and not {t.tag for t in c.tags} & set(s.tags):
@@ -378,7 +382,7 @@ def _unanswered(form: Form, sites: Iterable[TracedSite]) -> list[PlanFault]:
     return out
 
 
-def _unplayable(plan: Mapping[str, Any]) -> list[PlanFault]:
+def _find_unplayable(plan: Mapping[str, Any]) -> list[PlanFault]:
     """What the eye and the game itself say of it."""
     try:
         parse_plan(dict(plan))
@@ -394,7 +398,7 @@ def _unplayable(plan: Mapping[str, Any]) -> list[PlanFault]:
         return [PlanFault(say("the plan cannot be played: {reason}", reason=str(e)), (), True)]
 
 
-def _masks(
+def _cell_masks(
     cells: Mapping[str, Sequence[np.ndarray]], size: Sequence[float]
 ) -> dict[str, np.ndarray]:
     """A pixel a millimetre."""
@@ -406,7 +410,7 @@ def _masks(
     return out
 
 
-def _roomy(
+def _roomy_spots(
     cell: np.ndarray, spots: Spots, count: int, taken: Sequence[np.ndarray]
 ) -> list[list[Point]]:
     """Outlines (mm) of spots inside a cell: each where the most room is left, close to those before
@@ -430,7 +434,7 @@ def _roomy(
             ]
         )
         cv2.fillPoly(mask, [np.round(box).astype(np.int32)], 0)
-        out.append(_points(box + low))
+        out.append(_rounded_points(box + low))
     return out
 
 
@@ -442,21 +446,21 @@ def _to_px(traced: Tracing) -> np.ndarray:
     )
 
 
-def _through(way: np.ndarray, points: Any) -> np.ndarray:
+def _map_points(way: np.ndarray, points: Any) -> np.ndarray:
     return cv2.perspectiveTransform(np.array(points, float).reshape(-1, 1, 2), way).reshape(-1, 2)
 
 
-def _points(values: Any) -> Any:
+def _rounded_points(values: Any) -> Any:
     return [(round(float(x), 2), round(float(y), 2)) for x, y in values]
 
 
-def _convex(corners: Sequence[Point]) -> bool:
+def _is_convex(corners: Sequence[Point]) -> bool:
     sides = np.roll(np.array(corners), -1, 0) - np.array(corners)
     following = np.roll(sides, -1, 0)
     return bool((sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0] > 1.0).all())
 
 
-def _crossed(outline: Sequence[Point]) -> bool:
+def _crosses_itself(outline: Sequence[Point]) -> bool:
     a = np.array(outline, float)
     b = np.roll(a, -1, 0)
 

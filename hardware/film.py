@@ -122,13 +122,13 @@ class Film:
     def _things(
         self, image: np.ndarray, scene: Scene, things: Sequence[Thing], view: View, light: Light
     ) -> None:
-        eye, lamp = view.eye, _lamp(scene.size, light)
+        eye, lamp = view.eye, _lamp_place(scene.size, light)
         bodies = [_Body(t, scene.looks[t.look]) for t in things]
         low = [b for b in bodies if b.top <= TALL]
         tall = [b for b in bodies if b.top > TALL]
         for group in (low, tall):
             if group:
-                _cast(image, group, view, lamp, light)
+                _cast_shadows(image, group, view, lamp, light)
                 order = sorted(
                     group, key=lambda b: (b.thing.z, -np.hypot(*(np.array(b.thing.at) - eye[:2])))
                 )
@@ -147,7 +147,7 @@ class Film:
         for n, tier in enumerate(body.tiers):
             bottom, top = (body.thing.z + z for z in tier["z"])
             if tier["side"]:
-                _sides(
+                _draw_sides(
                     image,
                     body.place(tier["outline"]),
                     bottom,
@@ -165,12 +165,12 @@ class Film:
     ) -> None:
         here = view.to_px([body.thing.at, (body.thing.at[0] + 1, body.thing.at[1])], height)
         scale = float(np.hypot(*(here[1] - here[0])))
-        fine = min(8.0, _step(scale))
+        fine = min(8.0, _texture_step(scale))
         key = (body.thing.look, id(body.tiers), n, fine, grain)
         if key not in self._faces:
-            face, x0, y0 = _texture(body.tiers[n], fine)
+            face, x0, y0 = _draw_texture(body.tiers[n], fine)
             if grain:
-                face[..., :3] = _mottled(
+                face[..., :3] = _mottle_print(
                     face[..., :3], grain, zlib.crc32(body.thing.look.encode()), 1 / 24
                 )
             self._faces[key] = face, x0, y0, body.tiers  # the tiers too: their id stays theirs
@@ -178,7 +178,7 @@ class Film:
         th, tw = texture.shape[:2]
         box = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
         there = view.to_px(body.place(box / fine + (x0, y0)), height)
-        _paste(image, texture, box - 0.5, there)
+        _paste_texture(image, texture, box - 0.5, there)
 
 
 class _Body:
@@ -195,17 +195,17 @@ class _Body:
         return np.asarray(points, float) @ self._turn + self.thing.at
 
 
-def _step(scale: float) -> float:
+def _texture_step(scale: float) -> float:
     """The fineness textures are kept at for a scale: few different ones, a little finer than
     needed."""
     return 2.0 ** (math.ceil(2 * math.log2(max(scale, 0.25) * 1.05)) / 2)
 
 
-def _lamp(size: Sequence[float], light: Light) -> np.ndarray:
+def _lamp_place(size: Sequence[float], light: Light) -> np.ndarray:
     return np.array([size[0] / 2 + light.lamp[0], size[1] / 2 + light.lamp[1], light.lamp[2]])
 
 
-def _texture(tier: Tier, fine: float) -> tuple[np.ndarray, float, float]:
+def _draw_texture(tier: Tier, fine: float) -> tuple[np.ndarray, float, float]:
     """The top of a tier as BGRA, with its upper left corner in the tier's own mm"""
     points = np.array(tier["outline"], float)
     x0, y0 = points.min(0) - 1.0
@@ -216,7 +216,9 @@ def _texture(tier: Tier, fine: float) -> tuple[np.ndarray, float, float]:
     return image, float(x0), float(y0)
 
 
-def _paste(image: np.ndarray, texture: np.ndarray, corners: np.ndarray, there: np.ndarray) -> None:
+def _paste_texture(
+    image: np.ndarray, texture: np.ndarray, corners: np.ndarray, there: np.ndarray
+) -> None:
     """Draws a BGRA texture so that its corners come to lie at `there` (pixels)."""
     h, w = image.shape[:2]
     x0, y0 = np.maximum(np.floor(there.min(0)).astype(int) - 1, 0)
@@ -232,7 +234,7 @@ def _paste(image: np.ndarray, texture: np.ndarray, corners: np.ndarray, there: n
     part[:] = ((part * (255 - alpha) + patch[..., :3] * alpha) // 255).astype(np.uint8)
 
 
-def _sides(
+def _draw_sides(
     image: np.ndarray,
     outline: np.ndarray,
     bottom: float,
@@ -247,7 +249,7 @@ def _sides(
     low, high = view.to_px(outline, bottom), view.to_px(outline, top)
     if top - bottom <= TALL + 1 and (disc or len(outline) > 8):
         hull = cv2.convexHull(np.concatenate([low, high]).astype(np.float32)).reshape(-1, 2)
-        _fill(image, hull, np.array(colour) * 0.72)
+        _fill_polygon(image, hull, np.array(colour) * 0.72)
         return
     after = np.roll(outline, -1, 0)
     edge = after - outline
@@ -262,17 +264,19 @@ def _sides(
     )
     for i in np.nonzero(seen)[0]:
         j = (i + 1) % len(outline)
-        _fill(image, np.array([low[i], low[j], high[j], high[i]]), np.array(colour) * shade[i])
+        _fill_polygon(
+            image, np.array([low[i], low[j], high[j], high[i]]), np.array(colour) * shade[i]
+        )
 
 
-def _fill(image: np.ndarray, polygon: np.ndarray, colour: np.ndarray) -> None:
+def _fill_polygon(image: np.ndarray, polygon: np.ndarray, colour: np.ndarray) -> None:
     points = np.round(polygon * (1 << FINE)).astype(np.int32)
     cv2.fillConvexPoly(
         image, points, tuple(float(c) for c in np.clip(colour, 0, 255)), cv2.LINE_AA, FINE
     )
 
 
-def _cast(
+def _cast_shadows(
     image: np.ndarray, bodies: Sequence[_Body], view: View, lamp: np.ndarray, light: Light
 ) -> None:
     """Darkens what lies in the shadow of the bodies: on the plane they stand on, softer the higher
@@ -289,7 +293,7 @@ def _cast(
         boxes = []
         for body in group:
             for tier in body.tiers:
-                for shadow in _shadows(body, tier, lamp):
+                for shadow in _shadow_outlines(body, tier, lamp):
                     p = view.to_px(shadow, body.thing.z) / 2
                     hull = cv2.convexHull(p.astype(np.float32)).reshape(-1, 2)
                     cv2.fillConvexPoly(
@@ -312,7 +316,7 @@ def _cast(
         cv2.multiply(part, dark, dst=part, scale=1 / 255)
 
 
-def _shadows(body: _Body, tier: Tier, lamp: np.ndarray) -> list[np.ndarray]:
+def _shadow_outlines(body: _Body, tier: Tier, lamp: np.ndarray) -> list[np.ndarray]:
     """Outlines of a tier's shadow on the plane under the body. Things without sides (a hand) cast
     what is drawn of them."""
     z0, z1 = tier["z"]
@@ -368,7 +372,7 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
     pad[-1, :] = 2 * pad[-2, :] - pad[-3, :]
     pad[:, -1] = 2 * pad[:, -2] - pad[:, -3]
     plane = cv2.remap(pad, xs, ys, cv2.INTER_LINEAR)
-    image = _table(scene, plane)
+    image = _draw_table(scene, plane)
     bw, bh = scene.size
     if scene.board:
         px = (
@@ -379,9 +383,9 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
             )
             / 100
         )
-        fine = min(PAPER_PX, _step(px))
+        fine = min(PAPER_PX, _texture_step(px))
         sheet = draw_scene(scene.board, 0, 0, round(bw * fine), round(bh * fine), fine, 2)
-        sheet[..., :3] = _mottled(sheet[..., :3], scene.paper, scene.seed)
+        sheet[..., :3] = _mottle_print(sheet[..., :3], scene.paper, scene.seed)
         x, y = plane[..., 0] * fine - 0.5, plane[..., 1] * fine - 0.5
         # The print ends at its edge, its colours do not fade before it: else the board would look
         # smaller than it is.
@@ -410,28 +414,28 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
             )
             / 10
         )
-        texture, x0, y0 = _texture(tier, _step(px))
+        texture, x0, y0 = _draw_texture(tier, _texture_step(px))
         th, tw = texture.shape[:2]
         corners = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
-        _paste(
+        _paste_texture(
             image,
             texture,
             corners - 0.5,
             view.to_px(
                 _Body(Thing("", (middle_x, middle_y), turn), [tier]).place(
-                    corners / _step(px) + (x0, y0)
+                    corners / _texture_step(px) + (x0, y0)
                 )
             ),
         )
     return image
 
 
-def _cloud(rng: np.random.Generator, h: int, w: int, cells: tuple[int, int]) -> np.ndarray:
+def _random_patches(rng: np.random.Generator, h: int, w: int, cells: tuple[int, int]) -> np.ndarray:
     """(h, w) float32 around 0: smooth random patches, `cells` of them down and across"""
     return cv2.resize(rng.standard_normal(cells, np.float32), (w, h), interpolation=cv2.INTER_CUBIC)
 
 
-def _mottled(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> np.ndarray:
+def _mottle_print(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> np.ndarray:
     """A print with patches and grain. cells: how many patches there are, beside those on a whole
     board."""
     rng = np.random.default_rng(seed + 1)
@@ -443,26 +447,26 @@ def _mottled(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> n
         (0.015, h / 3 / cells, w / 3 / cells),
     ):
         grid = max(2, min(round(down * cells), h)), max(2, min(round(across * cells), w))
-        cloud = cloud + weight * _cloud(rng, h, w, grid)
+        cloud = cloud + weight * _random_patches(rng, h, w, grid)
     return np.clip(sheet * (1 + much * cloud)[..., None], 0, 255).astype(np.uint8)
 
 
-def _table(scene: Scene, plane: np.ndarray) -> np.ndarray:
+def _draw_table(scene: Scene, plane: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(scene.seed)
     n = 768
     if scene.table == "wood":
         grain = (
-            0.1 * _cloud(rng, n, n, (3, 90))
-            + 0.06 * _cloud(rng, n, n, (8, n // 2))
-            + 0.04 * _cloud(rng, n, n, (6, 12))
+            0.1 * _random_patches(rng, n, n, (3, 90))
+            + 0.06 * _random_patches(rng, n, n, (8, n // 2))
+            + 0.04 * _random_patches(rng, n, n, (6, 12))
         )
     elif scene.table == "cloth":
         y, x = np.mgrid[0:n, 0:n]
-        grain = 0.05 * np.sin(x * math.tau / 6) * np.sin(y * math.tau / 6) + 0.03 * _cloud(
+        grain = 0.05 * np.sin(x * math.tau / 6) * np.sin(y * math.tau / 6) + 0.03 * _random_patches(
             rng, n, n, (n // 3, n // 3)
         )
     else:
-        grain = 0.03 * _cloud(rng, n, n, (10, 10))
+        grain = 0.03 * _random_patches(rng, n, n, (10, 10))
     wood = np.clip(np.array(bgr_of(scene.tint)) * (1 + grain)[..., None], 0, 255).astype(np.uint8)
     # The pattern is mirrored beyond its edge, so that it has no seam anywhere on the table.
     where = (plane + 300) * (n / 900)
@@ -473,7 +477,7 @@ def _table(scene: Scene, plane: np.ndarray) -> np.ndarray:
 
 def _light_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
     plane = _plane_of_pixels(view, 16).astype(np.float64)
-    lamp = _lamp(size, light)
+    lamp = _lamp_place(size, light)
     far2 = ((plane - lamp[:2]) ** 2).sum(-1) + lamp[2] ** 2
     direct = (lamp[2] ** 2 / far2) ** (1.5 * light.falloff)
     strength = light.exposure * (light.ambient + (1 - light.ambient) * direct / np.median(direct))
@@ -492,7 +496,7 @@ def _light_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
 def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
     """The lamp's blurred mirror image on the table"""
     plane = _plane_of_pixels(view, 16).astype(np.float64)
-    eye, lamp = view.eye, _lamp(size, light)
+    eye, lamp = view.eye, _lamp_place(size, light)
     share = eye[2] / (eye[2] + lamp[2])
     spot = eye[:2] + (lamp[:2] - eye[:2]) * share
     d2 = ((plane - spot) ** 2).sum(-1)

@@ -19,7 +19,7 @@ def cameras_here(
     sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")
 ) -> list[Found]:
     """The Pi's own first, then USB cameras. A machine without any: []."""
-    return [*_pi(), *_usb(sys, dev)]
+    return [*_pi_cameras(), *_usb_cameras(sys, dev)]
 
 
 def usual_camera() -> dict[str, Any]:
@@ -27,7 +27,7 @@ def usual_camera() -> dict[str, Any]:
     return next((c["camera"] for c in cameras_here()), {"kind": "usb"})
 
 
-def _pi() -> list[Found]:
+def _pi_cameras() -> list[Found]:
     try:
         made = load_picamera2()
         known = made.global_camera_info() if made is not None else []
@@ -42,7 +42,7 @@ def _pi() -> list[Found]:
     ]
 
 
-def _usb(sys: Path, dev: Path) -> list[Found]:
+def _usb_cameras(sys: Path, dev: Path) -> list[Found]:
     # The number may be another one after the plug was out; udev's names stay.
     lasting = {p.resolve().name: p for p in sorted((dev / "v4l" / "by-id").glob("*-video-index0"))}
     found = []

@@ -18,11 +18,16 @@ def marker_card(number: int, side: float = 36.0, rim: float = 8.0) -> list[Prim]
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     bits = cv2.aruco.generateImageMarker(dictionary, number, 6)
     cell = side / 6
-    out = [_box(0, 0, side + 2 * rim, side + 2 * rim, "#ffffff"), _box(0, 0, side, side, "#000000")]
+    out = [
+        _box_shape(0, 0, side + 2 * rim, side + 2 * rim, "#ffffff"),
+        _box_shape(0, 0, side, side, "#000000"),
+    ]
     for row in range(6):
         for col in range(6):
             if bits[row, col]:
-                out.append(_box((col - 2.5) * cell, (row - 2.5) * cell, cell, cell, "#ffffff"))
+                out.append(
+                    _box_shape((col - 2.5) * cell, (row - 2.5) * cell, cell, cell, "#ffffff")
+                )
     return out
 
 
@@ -31,20 +36,20 @@ def hand_over_board(
 ) -> list[dict[str, Any]]:
     """A hand whose fingertips are at (0, 0), the arm reaching down to y = 700 mm; some centimetres
     thick."""
-    dark = _shade(skin, 0.86)
+    dark = _shade_colour(skin, 0.86)
     arm = [
-        _line([(0, 700), (0, 250)], sleeve, 95),
-        _line([(0, 262), (0, 120)], dark, 62),
-        _line([(0, 255), (0, 120)], skin, 56),
+        _line_shape([(0, 700), (0, 250)], sleeve, 95),
+        _line_shape([(0, 262), (0, 120)], dark, 62),
+        _line_shape([(0, 255), (0, 120)], skin, 56),
     ]
     palm = {"p": "circle", "at": [0.0, 95.0], "r": 42.0, "fill": skin, "stroke": dark, "width": 3.0}
     fingers = []
     for k, (x, y, length) in enumerate([(-26, 70, 62), (-9, 58, 68), (8, 58, 66), (24, 68, 54)]):
         tip = (x * 0.35 * spread + (k - 1.5) * 3, y - length)
-        fingers += [_line([(x, y), tip], dark, 20), _line([(x, y), tip], skin, 16)]
+        fingers += [_line_shape([(x, y), tip], dark, 20), _line_shape([(x, y), tip], skin, 16)]
     thumb = [
-        _line([(-36, 110), (-22 * spread, 34)], dark, 22),
-        _line([(-36, 110), (-22 * spread, 34)], skin, 18),
+        _line_shape([(-36, 110), (-22 * spread, 34)], dark, 22),
+        _line_shape([(-36, 110), (-22 * spread, 34)], skin, 18),
     ]
     prims = [*arm, palm, *fingers, *thumb]
     box = [[-60, -20], [60, -20], [60, 710], [-60, 710]]
@@ -55,10 +60,10 @@ def telephone_prop() -> list[dict[str, Any]]:
     """A telephone as solids and drawings in mm, for a scene."""
     body = [[-36.0, -75.0], [36.0, -75.0], [36.0, 75.0], [-36.0, 75.0]]
     top = [
-        _box(0, 0, 72, 150, "#1c1d20"),
-        _box(0, 0, 66, 140, "#26313f"),
-        _box(0, -40, 50, 24, "#5d7ea0"),
-        _box(0, 10, 50, 30, "#39495c"),
+        _box_shape(0, 0, 72, 150, "#1c1d20"),
+        _box_shape(0, 0, 66, 140, "#26313f"),
+        _box_shape(0, -40, 50, 24, "#5d7ea0"),
+        _box_shape(0, 10, 50, 30, "#39495c"),
     ]
     return [{"z": [0.0, 9.0], "outline": body, "disc": False, "side": "#2a2b2e", "top": top}]
 
@@ -102,13 +107,13 @@ PROPS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 }
 
 
-def _shade(colour: str, by: float) -> str:
+def _shade_colour(colour: str, by: float) -> str:
     return "#" + "".join(
         f"{min(255, round(int(colour[i : i + 2], 16) * by)):02x}" for i in (1, 3, 5)
     )
 
 
-def _box(x: float, y: float, w: float, h: float, fill: str) -> Prim:
+def _box_shape(x: float, y: float, w: float, h: float, fill: str) -> Prim:
     points = [
         [x - w / 2, y - h / 2],
         [x + w / 2, y - h / 2],
@@ -118,5 +123,5 @@ def _box(x: float, y: float, w: float, h: float, fill: str) -> Prim:
     return {"p": "polygon", "points": points, "fill": fill, "stroke": None, "width": 0.0}
 
 
-def _line(points: Sequence[tuple[float, float]], stroke: str, width: float) -> Prim:
+def _line_shape(points: Sequence[tuple[float, float]], stroke: str, width: float) -> Prim:
     return {"p": "line", "points": [list(p) for p in points], "stroke": stroke, "width": width}

@@ -35,7 +35,7 @@ def draw_scene(
     colour, alpha = np.zeros((h, w, 3), np.uint8), np.zeros((h, w), np.uint8)
     for p in prims:
         for layer, ink in ((colour, None), (alpha, (255,))):
-            _draw(layer, p, x0, y0, scale, ink)
+            _draw_shape(layer, p, x0, y0, scale, ink)
     # Colour is weighted by alpha before it is made smaller, else the empty background darkens every
     # edge.
     out = cv2.merge([*cv2.split(colour), alpha])
@@ -47,7 +47,7 @@ def draw_scene(
     return cv2.merge([*cv2.split(np.clip(covered, 0, 255).astype(np.uint8)), small_alpha])
 
 
-def _draw(
+def _draw_shape(
     layer: np.ndarray,
     p: Mapping[str, Any],
     x0: float,
@@ -77,10 +77,10 @@ def _draw(
         if stroke:
             cv2.circle(layer, at, r, stroke, thick, cv2.LINE_AA, FINE)
     else:
-        _text(layer, p, px([p["at"]])[0] / (1 << FINE), scale, fill)
+        _write_text(layer, p, px([p["at"]])[0] / (1 << FINE), scale, fill)
 
 
-def _text(
+def _write_text(
     layer: np.ndarray, p: Mapping[str, Any], at: np.ndarray, scale: float, ink: tuple[int, ...]
 ) -> None:
     """Writes into a patch of its own, then turns that onto the layer: cv2 can only write

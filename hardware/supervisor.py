@@ -171,7 +171,7 @@ class Supervisor:
             if self.small and not self._wanted:
                 image, small = None, self.camera.glance()
             else:
-                image, small = _usable(self.camera.read(), self.camera.name), None
+                image, small = _checked_frame(self.camera.read(), self.camera.name), None
             return self._judged(image, small) if turn == self._turn else None
         except Exception as e:
             # A driver may hand over anything, also a picture of no size: the thread has to outlive
@@ -365,7 +365,7 @@ class Supervisor:
             self._on_state(state, message)
 
 
-def _usable(image: np.ndarray, name: str) -> np.ndarray:
+def _checked_frame(image: np.ndarray, name: str) -> np.ndarray:
     """Raises CameraLost for what is no picture: a driver in trouble hands over anything."""
     if (
         image.dtype != np.uint8

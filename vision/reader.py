@@ -19,9 +19,9 @@ from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
-from vision.learned.lattice import Lattice, rank_places
 from vision.learned.merge import MASTERED_WEIGHTS, VOICE_WEIGHTS, VoiceWeights, merge_evidence
 from vision.learned.reader import LearnedReader
+from vision.learned.square_grid import SquareGrid, rank_places
 from vision.photometry.preprocessor import PreparedPicture, Preprocessor
 from vision.placement import (
     Placement,
@@ -137,10 +137,10 @@ class Reader:
         """Of the places where a board may lie for what is seen of its print, turned or some squares
         off, the one that everything read there speaks for; `maybe_turned` while it is in doubt"""
         ways, picture = self.registrar.ways(image, pose), Pyramid.of(image)
-        everywhere = self.lattice is not None and self.registrar.repeats_by_squares
+        everywhere = self.square_grid is not None and self.registrar.repeats_by_squares
         if everywhere:
             places = rank_places(
-                self.learned, self.prior.likely, self.lattice, picture, ways[0], LIKELIEST
+                self.learned, self.prior.likely, self.square_grid, picture, ways[0], LIKELIEST
             )
             ways += self.registrar.poses_elsewhere(image, ways[0], places)
 
@@ -159,10 +159,10 @@ class Reader:
         )
 
     @property
-    def lattice(self) -> Lattice | None:
+    def square_grid(self) -> SquareGrid | None:
         """The squares of a board on which all pieces stand and are read by the network"""
         stand = self.is_learned and all(g.tall for g in self.learned.groups)
-        return Lattice.of(self.plan) if stand and len(self.learned.groups) == 1 else None
+        return SquareGrid.of(self.plan) if stand and len(self.learned.groups) == 1 else None
 
     @property
     def is_learned(self) -> bool:

@@ -48,7 +48,7 @@ STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
 # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0
 ELSEWHERE_PX = 4.0  # poses nearer to each other are one
-AGREED = 3  # starts that lead to one place from which the others are taken to lead there too
+STARTS_AGREED = 3  # starts that lead to one place from which the others are taken to lead there too
 SQUARES_OFF = 3  # places some squares off that are tried, of each turn
 STRIDES = 3  # times that a better place is looked for about the best one, on a board of squares
 QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
@@ -297,7 +297,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             agreed = agreed + 1 if same else agreed
             if best is None or way.score > best.score:
                 best, agreed = way, agreed if same else 1
-            if way.fit.share >= SURE_SHARE and (way.sure or agreed == AGREED):
+            if way.fit.share >= SURE_SHARE and (way.sure or agreed == STARTS_AGREED):
                 break
         if best is None:
             return None

@@ -38,7 +38,7 @@ def to_grey(image: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _detector(refine: bool) -> cv2.aruco.ArucoDetector:
+def _make_detector(refine: bool) -> cv2.aruco.ArucoDetector:
     p = cv2.aruco.DetectorParameters()
     p.minDistanceToBorder = 0  # a card whose white paper runs out of the picture is as good as any
     p.cornerRefinementMethod = (
@@ -50,6 +50,6 @@ def _detector(refine: bool) -> cv2.aruco.ArucoDetector:
 def detect_aruco(grey_image: np.ndarray, refine: bool = True) -> dict[int, np.ndarray]:
     """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen
     twice is left out"""
-    corners, ids, _ = _detector(refine).detectMarkers(grey_image)
+    corners, ids, _ = _make_detector(refine).detectMarkers(grey_image)
     seen = as_ids(ids)
     return {i: as_points(c) for i, c in zip(seen, corners or ()) if seen.count(i) == 1}

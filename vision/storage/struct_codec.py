@@ -22,12 +22,12 @@ def freeze_value(value: Any) -> model_file.Arrays:
     """Raises Unpackable. A struct's field that holds such a value but has a default (a cache) is
     left out."""
     arrays: model_file.Arrays = {}
-    outline = _freeze(value, arrays)
+    outline = _freeze_value(value, arrays)
     arrays["outline"] = model_file.text_as_array(json.dumps(outline, separators=(",", ":")))
     return arrays
 
 
-def _freeze(value: Any, arrays: model_file.Arrays) -> Any:
+def _freeze_value(value: Any, arrays: model_file.Arrays) -> Any:
     if isinstance(value, np.ndarray):
         key = f"a{len(arrays)}"
         arrays[key] = value
@@ -41,7 +41,7 @@ def _freeze(value: Any, arrays: model_file.Arrays) -> Any:
         for f in msgspec.structs.fields(value):
             spare: model_file.Arrays = dict(arrays)
             try:
-                fields[f.name] = _freeze(getattr(value, f.name), spare)
+                fields[f.name] = _freeze_value(getattr(value, f.name), spare)
             except Unpackable:
                 if f.required:
                     raise
@@ -49,11 +49,13 @@ def _freeze(value: Any, arrays: model_file.Arrays) -> Any:
             arrays.update(spare)
         return {"struct": type(value).__name__, "fields": fields}
     if isinstance(value, Mapping):
-        return {"dict": [[_freeze(k, arrays), _freeze(v, arrays)] for k, v in value.items()]}
+        return {
+            "dict": [[_freeze_value(k, arrays), _freeze_value(v, arrays)] for k, v in value.items()]
+        }
     if isinstance(value, (list, tuple)):
-        return {type(value).__name__: [_freeze(v, arrays) for v in value]}
+        return {type(value).__name__: [_freeze_value(v, arrays) for v in value]}
     if isinstance(value, (set, frozenset)):
-        return {"frozenset": [_freeze(v, arrays) for v in sorted(value)]}
+        return {"frozenset": [_freeze_value(v, arrays) for v in sorted(value)]}
     raise Unpackable(type(value).__name__)
 
 
@@ -62,22 +64,24 @@ def thaw_value(arrays: model_file.Arrays, kinds: Iterable[type[msgspec.Struct]])
     missing or odd."""
     names = {k.__name__: k for k in kinds}
     try:
-        return _thaw(json.loads(model_file.array_as_text(arrays["outline"])), arrays, names)
+        return _thaw_value(json.loads(model_file.array_as_text(arrays["outline"])), arrays, names)
     except (TypeError, AttributeError) as e:
         raise ValueError(str(e)) from None
 
 
-def _thaw(outline: Any, arrays: model_file.Arrays, names: Mapping[str, type]) -> Any:
+def _thaw_value(outline: Any, arrays: model_file.Arrays, names: Mapping[str, type]) -> Any:
     if not isinstance(outline, dict):
         return outline
     if "array" in outline:
         return arrays[outline["array"]]
     if "struct" in outline:
         return names[outline["struct"]](
-            **{k: _thaw(v, arrays, names) for k, v in outline["fields"].items()}
+            **{k: _thaw_value(v, arrays, names) for k, v in outline["fields"].items()}
         )
     if "dict" in outline:
-        return {_thaw(k, arrays, names): _thaw(v, arrays, names) for k, v in outline["dict"]}
+        return {
+            _thaw_value(k, arrays, names): _thaw_value(v, arrays, names) for k, v in outline["dict"]
+        }
     ((what, items),) = outline.items()
     made = {"list": list, "tuple": tuple, "frozenset": frozenset}[what]
-    return made(_thaw(v, arrays, names) for v in items)
+    return made(_thaw_value(v, arrays, names) for v in items)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.towers import camera, towers_plan
-from vision.learned import lattice
+from vision.learned import square_grid
 from vision.learned.groups import FOREIGN, group_sites
-from vision.learned.lattice import SQUARES_BEYOND, Lattice, nearest_cells, rank_places
+from vision.learned.square_grid import SQUARES_BEYOND, SquareGrid, nearest_cells, rank_places
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def plan():
 
 @pytest.fixture
 def squares(plan):
-    found = Lattice.of(plan)
+    found = SquareGrid.of(plan)
     assert found is not None
     return found
 
@@ -32,7 +32,7 @@ def test_only_boards_wholly_of_squares_have_them(plan, squares):
     one = plan.site[5]
     moved = msgspec.structs.replace(one, outline=tuple((x + 9, y) for x, y in one.outline))
     aside = msgspec.structs.replace(plan, site=(*plan.site[:5], moved, *plan.site[6:]))
-    assert Lattice.of(gap) is None and Lattice.of(aside) is None
+    assert SquareGrid.of(gap) is None and SquareGrid.of(aside) is None
 
 
 def test_sites_lie_where_the_board_has_its_corners(plan, squares):
@@ -65,7 +65,7 @@ def test_the_place_at_which_all_squares_are_the_boards_comes_first(plan, squares
     for site, (x, y) in zip(plan.site, lies + SQUARES_BEYOND):
         logs[:, x, y, FOREIGN] = -7.0
         logs[:, x, y, group.classes.index(layout.get(site.id, ()))] = -0.01
-    monkeypatch.setattr(lattice, "look_at_squares", lambda *_: logs)
+    monkeypatch.setattr(square_grid, "look_at_squares", lambda *_: logs)
     prior = {"tower": np.where([s.id == "00" for s in plan.site], 2.0, -2.0)}
     reader = SimpleNamespace(plan=plan, groups=(group,))
     best = rank_places(reader, prior, squares, np.zeros((8, 8, 3), np.uint8), camera(), 3)

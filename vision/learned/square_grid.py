@@ -1,6 +1,6 @@
 """Where a board of squares on which pieces stand may lie, turned or some squares off: each square of
 board and table is looked at once, and then every place of the board is weighed. Its central value:
-Lattice."""
+SquareGrid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNEVEN = 0.1  # of a square by which a site may be off its place among the other
 PARITIES = 2  # a board's squares are of two colours as a rule
 
 
-class Lattice(msgspec.Struct, frozen=True, eq=False):
+class SquareGrid(msgspec.Struct, frozen=True, eq=False):
     """The squares of a board and of the table about it, counted from its first site's. step: (2,) mm
     from one to the next; first: (2,) mm the middle of the first site; cells: (N, 2) each site's
     square; shape: (2,) squares across and down; numbers: (shape) which site is which"""
@@ -36,7 +36,7 @@ class Lattice(msgspec.Struct, frozen=True, eq=False):
     numbers: np.ndarray
 
     @classmethod
-    def of(cls, plan: Plan) -> Lattice | None:
+    def of(cls, plan: Plan) -> SquareGrid | None:
         """None for a board that is not wholly of squares"""
         step = site_spacing(plan)
         if not step.all():
@@ -70,7 +70,7 @@ class Lattice(msgspec.Struct, frozen=True, eq=False):
 def rank_places(
     reader: LearnedReader,
     prior: Mapping[str, np.ndarray],
-    lattice: Lattice,
+    grid: SquareGrid,
     picture: Pyramid,
     pose: Pose,
     most: int,
@@ -78,15 +78,15 @@ def rank_places(
     """(4, 2) mm each: which places of the board lie where `pose` has its corners, the likeliest by
     what is seen on all squares first. prior: kind -> (N,) as of a PlacementPrior"""
     group = reader.groups[0]
-    logs = look_at_squares(reader, lattice, picture, pose)
+    logs = look_at_squares(reader, grid, picture, pose)
     told = np.delete(logs, FOREIGN, -1)
     plain = np.where(logs[..., FOREIGN] > told.max(-1), STRANGE, told.max(-1))
-    usual = usual_kinds(prior, group, len(lattice.cells))
+    usual = usual_kinds(prior, group, len(grid.cells))
     best, foreign = logs.argmax(-1), logs.argmax(-1) == FOREIGN
     found = []
-    for lies, corners in lattice.places(reader.plan):
+    for lies, corners in grid.places(reader.plan):
         x, y = (lies + SQUARES_BEYOND).T
-        odd = int((lattice.cells[0].sum() - lies[0].sum()) % PARITIES)
+        odd = int((grid.cells[0].sum() - lies[0].sum()) % PARITIES)
         wont = np.where(foreign[odd, x, y], 0.0, usual[best[odd, x, y], range(len(lies))])
         found.append((float((plain[odd, x, y] + wont).sum()), corners))
     found.sort(key=lambda f: -f[0])
@@ -94,19 +94,19 @@ def rank_places(
 
 
 def look_at_squares(
-    reader: LearnedReader, lattice: Lattice, picture: Pyramid, pose: Pose
+    reader: LearnedReader, grid: SquareGrid, picture: Pyramid, pose: Pose
 ) -> np.ndarray:
     """(2, across, down, classes) log-probabilities of what lies on each square of the board and
     SQUARES_BEYOND about it, as if the board's squares had this colour or the other there; foreign
     beyond the picture"""
-    group, wide = reader.groups[0], SQUARES_BEYOND * lattice.step
+    group, wide = reader.groups[0], SQUARES_BEYOND * grid.step
     view = msgspec.structs.replace(
         reader.view, margin=reader.view.margin + float(np.ceil(wide.max()))
     )
     seen = view.rectify(picture, pose, reader.reference)
-    shape = tuple(n + 2 * SQUARES_BEYOND for n in lattice.shape)
+    shape = tuple(n + 2 * SQUARES_BEYOND for n in grid.shape)
     squares = np.array(list(np.ndindex(shape))) - SQUARES_BEYOND
-    centres = lattice.first + lattice.step * squares
+    centres = grid.first + grid.step * squares
     off, axes = frame_standing(centres, group, camera_position(pose))
     at, sides = view.to_px(centres + off), axes * view.scale
     within = (pose.to_px(centres) > 0).all(1) & (pose.to_px(centres) < pose.size).all(1)
@@ -114,7 +114,7 @@ def look_at_squares(
     logs[:, :, FOREIGN] = 0.0
     empty = reader.empty.astype(np.float32)
     for odd in range(PARITIES):
-        own = lattice.first + lattice.step * nearest_cells(lattice, squares, odd)
+        own = grid.first + grid.step * nearest_cells(grid, squares, odd)
         bare = reader.view.to_px(own + off)
         pictures = [
             stack_input(close_up(seen, at[n], sides[n]), close_up(empty, bare[n], sides[n]))
@@ -124,9 +124,9 @@ def look_at_squares(
     return logs.reshape(PARITIES, *shape, -1)
 
 
-def nearest_cells(lattice: Lattice, squares: np.ndarray, odd: int) -> np.ndarray:
+def nearest_cells(grid: SquareGrid, squares: np.ndarray, odd: int) -> np.ndarray:
     """(n, 2) the board's own square of that colour nearest to each of (n, 2)"""
-    last = np.array(lattice.shape) - 1
+    last = np.array(grid.shape) - 1
     own = np.clip(squares, 0, last)
     wrong = (own.sum(1) - squares.sum(1) - odd) % PARITIES != 0
     own[wrong, 0] += np.where(own[wrong, 0] < last[0], 1, -1)

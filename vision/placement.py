@@ -22,8 +22,11 @@ USUAL_PLACE = 2.0
 # mean log-probability of a site below which the place is doubted: right ones lose 0.12 at most on
 # twelve photos of real men, wrong ones 0.36 at least
 POOR = 0.2
-# the same where a network weighs: right ones lose 0.09, one of twelve 0.14, wrong ones 0.16 or more
-POOR_LEARNED = 0.1
+# the same where a network is believed of every site: right ones lose 0.01, wrong ones 0.06 at least
+POOR_LEARNED = 0.05
+# and where every square of the table is looked at too: right ones lose 0.09, one of twelve 0.14,
+# wrong ones 0.16 or more
+POOR_EVERYWHERE = 0.15
 NEIGHBOUR_ROUNDS = 4  # times that places about the best one are looked at
 SAME_PX = 12.0  # how far corners of poses may be apart that are one
 
@@ -47,22 +50,25 @@ def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
 
 
 def is_implausible(
-    plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior | None = None
+    plan: Plan,
+    found: Mapping[str, SiteEvidence],
+    usual: PlacementPrior | None = None,
+    poor: float = POOR,
 ) -> bool:
     """Whether so little is read plainly that the board may lie elsewhere. usual: where kinds are
     wont to lie, asked too where a network is believed of every site: it reads as plainly where the
-    board does not lie"""
+    board does not lie; poor: as of `is_poor`"""
     read = site_likelihoods(found)
     if len(read) < len(plan.site):
         return False
     likely = sum(read) + (usual.log_prior(plan, found) if usual is not None else 0.0)
-    return is_poor(plan, likely, usual is not None)
+    return is_poor(plan, likely, poor)
 
 
-def is_poor(plan: Plan, likely: float, learned: bool = False) -> bool:
-    """Whether a log-probability of all sites together is less than where a board lies. learned:
-    whether a network that is believed of every site read them too"""
-    return likely < -(POOR_LEARNED if learned else POOR) * len(plan.site)
+def is_poor(plan: Plan, likely: float, poor: float = POOR) -> bool:
+    """Whether a log-probability of all sites together is less than where a board lies. poor: what a
+    site loses there at most, POOR or another of its kind"""
+    return likely < -poor * len(plan.site)
 
 
 def choose_placement(
@@ -71,6 +77,7 @@ def choose_placement(
     weigh: Callable[[Pose], float],
     neighbours: Callable[[Pose, bool], Sequence[Pose]],
     learned: bool = False,
+    poor: float = POOR,
 ) -> Placement:
     """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long
     as another comes near, or little is read plainly anywhere.
@@ -78,7 +85,7 @@ def choose_placement(
     ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
     further rather than turned) -> poses about it, which are tried where the best so far changes;
     learned: whether the network weighs, in a tenth of the time; else places a square further are
-    only tried if the best is read poorly"""
+    only tried if the best is read poorly; poor: as of `is_poor`"""
     tried: list[Placement] = []
 
     def consider(poses: Sequence[Pose], bonus: float = 0.0) -> None:
@@ -101,7 +108,7 @@ def choose_placement(
             consider(neighbours(tried[best].pose, aside))
     ranked = sorted(tried, key=lambda t: -t.likely)
     near = [t.pose for t in ranked if ranked[0].likely - t.likely < CERTAIN]
-    plain = len(near) == 1 and not is_poor(plan, ranked[0].likely, learned)
+    plain = len(near) == 1 and not is_poor(plan, ranked[0].likely, poor)
     pose = msgspec.structs.replace(
         near[0], maybe_turned=not plain, as_well=() if plain else tuple(near)
     )

@@ -24,6 +24,9 @@ from vision.learned.reader import LearnedReader
 from vision.learned.square_grid import SquareGrid, rank_places
 from vision.photometry.preprocessor import PreparedPicture, Preprocessor
 from vision.placement import (
+    POOR,
+    POOR_EVERYWHERE,
+    POOR_LEARNED,
     Placement,
     choose_placement,
     is_implausible,
@@ -125,7 +128,7 @@ class Reader:
         was in doubt, and is still"""
         chosen = self.right_way(image, pose)
         # it may lie quite elsewhere by now
-        if last is not None and is_poor(self.plan, chosen.likely, self.is_learned):
+        if last is not None and is_poor(self.plan, chosen.likely, self.poor_share):
             afresh = self.right_way(image, self.registrar.locate(image, None))
             chosen = max(chosen, afresh, key=lambda p: p.likely)
         doubt = last is not None and last.maybe_turned and chosen.pose.maybe_turned
@@ -137,12 +140,10 @@ class Reader:
         """Of the places where a board may lie for what is seen of its print, turned or some squares
         off, the one that everything read there speaks for; `maybe_turned` while it is in doubt"""
         ways, picture = self.registrar.ways(image, pose), Pyramid.of(image)
-        everywhere = self.square_grid is not None and self.registrar.repeats_by_squares
-        if everywhere:
-            places = rank_places(
-                self.learned, self.prior.likely, self.square_grid, picture, ways[0], LIKELIEST
-            )
-            ways += self.registrar.poses_elsewhere(image, ways[0], places)
+        grid = self.square_grid
+        if grid is not None:
+            places = rank_places(self.learned, self.prior.likely, grid, picture, ways[0], LIKELIEST)
+            ways = [*ways, *self.registrar.poses_elsewhere(image, ways[0], places)]
 
         def weigh_way(way: Pose) -> float:
             found = (
@@ -154,15 +155,26 @@ class Reader:
             self.plan,
             ways,
             weigh_way,
-            lambda way, aside: () if everywhere else self.registrar.neighbours(image, way, aside),
+            lambda way, aside: self.registrar.neighbours(image, way, aside) if grid is None else (),
             self.is_learned,
+            self.poor_share,
         )
 
     @property
+    def poor_share(self) -> float:
+        """What each site loses in log-probability, as the mean, where this board lies at most"""
+        if self.square_grid is not None:
+            return POOR_EVERYWHERE
+        return POOR_LEARNED if self.is_learned else POOR
+
+    @property
     def square_grid(self) -> SquareGrid | None:
-        """The squares of a board on which all pieces stand and are read by the network"""
-        stand = self.is_learned and all(g.tall for g in self.learned.groups)
-        return SquareGrid.of(self.plan) if stand and len(self.learned.groups) == 1 else None
+        """The squares of a board that looks like itself a square further, on which all pieces stand
+        and are read by the network: where it may lie is then asked of all squares"""
+        groups = self.learned.groups if self.is_learned else ()
+        if len(groups) != 1 or not groups[0].tall or not self.registrar.repeats_by_squares:
+            return None
+        return SquareGrid.of(self.plan)
 
     @property
     def is_learned(self) -> bool:
@@ -182,7 +194,9 @@ class Reader:
         start = time.perf_counter()
         found = self.read_sites(image, pose, sites, cache)
         doubt = pose.maybe_turned or (
-            is_implausible(self.plan, found, self.prior if self.is_learned else None)
+            is_implausible(
+                self.plan, found, self.prior if self.is_learned else None, self.poor_share
+            )
             and self.registrar.is_ambiguous(image, pose)
         )
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)

@@ -200,10 +200,12 @@ def figures_table(a: Accuracy, before: Last | None) -> list[str]:
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
     if before is not None and before.wrong is not None:
         then, now = {(w.photo, w.site) for w in before.wrong}, {(w.photo, w.site) for w in a.wrong}
-        out += _list_some(
+        out += _list_first_wrong(
             "wrong since the last run", [w for w in a.wrong if (w.photo, w.site) not in then]
         )
-        out += _list_some("right again", [w for w in before.wrong if (w.photo, w.site) not in now])
+        out += _list_first_wrong(
+            "right again", [w for w in before.wrong if (w.photo, w.site) not in now]
+        )
     return out + [f"  {fault}" for fault in a.faults]
 
 
@@ -211,7 +213,7 @@ def _last_figure(figure: float | None, form: str, unit: str) -> str:
     return "" if figure is None else f" (last {figure:{form}} {unit})"
 
 
-def _list_some(title: str, wrong: Sequence[Wrong]) -> list[str]:
+def _list_first_wrong(title: str, wrong: Sequence[Wrong]) -> list[str]:
     more = [f"  {title}: and {len(wrong) - 12} more"] if len(wrong) > 12 else []
     return [f"  {title}: {w}" for w in wrong[:12]] + more
 

@@ -58,7 +58,7 @@ def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Fr
     # An empty board may have little print, cards have plenty: where there are any, they are what is
     # looked at.
     sharpness = min(
-        (sharpness_of(_cut_out_corners(one, c)) for c in cards.values()), default=sharpness_of(one)
+        (sharpness_of(_crop_around(one, c)) for c in cards.values()), default=sharpness_of(one)
     )
     faults, advice = [], []
     if is_dark(image):
@@ -84,7 +84,7 @@ def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Fr
             say("Card {n} ({place}) is not in view or not flat.", n=i, place=CORNER_NAMES[i])
             for i in missing
         ]
-    elif markers and _share_of_picture(cards, image) < CARDS_FILL:
+    elif markers and _cards_share(cards, image) < CARDS_FILL:
         advice.append(say("The board is small in the picture: bring the camera nearer."))
     return Framing(
         round(light, 1),
@@ -221,7 +221,7 @@ def sharpness_of(one: np.ndarray) -> float:
     return float(np.percentile(steep, 99.5) / max(high - low, 8.0))
 
 
-def _cut_out_corners(one: np.ndarray, corners: np.ndarray) -> np.ndarray:
+def _crop_around(one: np.ndarray, corners: np.ndarray) -> np.ndarray:
     (x0, y0), (x1, y1) = (
         np.floor(corners.min(0)).astype(int).clip(0),
         np.ceil(corners.max(0)).astype(int),
@@ -229,6 +229,6 @@ def _cut_out_corners(one: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return one[y0 : y1 + 1, x0 : x1 + 1]
 
 
-def _share_of_picture(cards: dict[int, np.ndarray], image: np.ndarray) -> float:
+def _cards_share(cards: dict[int, np.ndarray], image: np.ndarray) -> float:
     middles = np.array([cards[i].mean(0) for i in IDS], np.float32)
     return float(cv2.contourArea(middles)) / (image.shape[0] * image.shape[1])

@@ -158,26 +158,26 @@ class Composer:
         middle = np.array([plan.size]) / 2
         self.grain = view.scale / float(np.median([scale_at(s.pose, middle) for s in shots]))
         self.outside = self.places_outside()
+        self.outside_px = [view.to_px(p) for _, _, places in self.outside for p in places]
         self.sample_weights = self.weigh_sites()
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
             [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
         )
 
-    def places_outside(self) -> list[tuple[int, int, np.ndarray]]:
-        """(group, site's number, (2,) mm) of places where that site would be, if the board lay a
-        square further, and none is: of a board of squares on which pieces stand"""
-        step = site_spacing(self.plan)
+    def places_outside(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """(group, (n,) numbers of its sites, (n, 2) mm where these would be, if the board lay a
+        square further, and none is): of a board of squares on which pieces stand"""
+        step, out = site_spacing(self.plan), []
         if not step.all():
             return []
-        return [
-            (g, n, place)
-            for g, mine in enumerate(self.members)
-            if self.groups[g].tall
-            for n in mine
-            for place in self.centres[n] + step * AROUND
-            if np.linalg.norm(self.centres - place, axis=1).min() > step.min() / 2
-        ]
+        for g, mine in enumerate(self.members):
+            if self.groups[g].tall:
+                sites = np.repeat(mine, len(AROUND))
+                places = (self.centres[mine][:, None] + step * AROUND).reshape(-1, 2)
+                apart = np.linalg.norm(places[:, None] - self.centres, axis=2).min(1)
+                out.append((g, sites[apart > step.min() / 2], places[apart > step.min() / 2]))
+        return out
 
     def weigh_sites(self) -> np.ndarray:
         """(N,) how often a site is the middle of a sample: groups with many classes more often than
@@ -195,8 +195,8 @@ class Composer:
         h, w = self.view.shape
         n = rng.choice(len(self.plan.site), p=self.sample_weights)
         middle = self.centres_px[n]
-        if self.outside and rng.random() < OUTSIDE:
-            middle = self.view.to_px(self.outside[rng.integers(len(self.outside))][2])
+        if self.outside_px and rng.random() < OUTSIDE:
+            middle = self.outside_px[rng.integers(len(self.outside_px))]
         middle = middle + rng.uniform(-0.3, 0.3, 2) * SIDE
         x0, y0 = (int(np.clip(c - SIDE / 2, 0, max(m - SIDE, 0))) for c, m in zip(middle, (w, h)))
         if self.reals and rng.random() < REAL:
@@ -227,8 +227,8 @@ class Composer:
                 half = np.minimum(box * self.view.scale, SIDE) / 2 * 0.9
                 middle, n = at + off[k], self.group[site.id]
                 if self.groups[n].tall:
-                    half = np.minimum(FULL * np.abs(axes[k]).sum(0), SIDE / 2 - 1)
-                if not ((middle > half).all() and (middle < SIDE - half).all()):
+                    half = close_reach(axes[k])
+                if not is_within_crop(middle, half):
                     continue
                 if self.groups[n].tall:
                     close.append((n, truth.labels[site.id], middle, axes[k]))
@@ -237,7 +237,7 @@ class Composer:
         for n, label, *mm in truth.elsewhere:
             middle = self.view.to_px(np.array(mm)) - (x0, y0)
             side = max(self.groups[n].box) * self.view.scale
-            if (middle > side / 2).all() and (middle < SIDE - side / 2).all():
+            if is_within_crop(middle, side / 2):
                 sites.append((n, label, *middle, *square_axes(SITE_REACH * side).ravel()))
         picture = relight_picture(rng, picture, self.grain)
         x = stack_input(picture, reference)
@@ -260,17 +260,16 @@ class Composer:
         """Places a square beyond the board as sites are looked at of a board that lies a square off:
         what is seen there is none of theirs"""
         out = []
-        for n in self.rng.permutation(len(self.outside)):
-            g, site, place = self.outside[n]
-            off, axes = frame_standing(place[None], self.groups[g], camera)
-            sides = axes[0] * self.view.scale
-            at, own = (self.view.to_px(mm + off[0]) for mm in (place, self.centres[site]))
-            half = np.minimum(FULL * np.abs(sides).sum(0), SIDE / 2 - 1)
-            if (np.abs(at - origin - SIDE / 2) < SIDE / 2 - half).all():
-                seen = close_up(picture, at - origin, sides)
-                out.append((g, FOREIGN, stack_input(seen, close_up(self.reference, own, sides))))
-            if len(out) == MOST_OUTSIDE:
-                break
+        for g, sites, places in self.outside:
+            off, axes = frame_standing(places, self.groups[g], camera)
+            sides, at = axes * self.view.scale, self.view.to_px(places + off) - origin
+            own = self.view.to_px(self.centres[sites] + off)
+            within = is_within_crop(at, close_reach(sides))
+            mixed = self.rng.permutation(len(places))
+            for n in mixed[within[mixed]][: MOST_OUTSIDE - len(out)]:
+                pictures = (picture, at[n]), (self.reference, own[n])
+                both = (close_up(m, middle, sides[n]) for m, middle in pictures)
+                out.append((g, FOREIGN, stack_input(*both)))
         return out
 
     def frame_sites(self, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -714,6 +713,16 @@ class Composer:
                 truth.labels[i] = FOREIGN
             elif share > 0.03:
                 del truth.labels[i]
+
+
+def is_within_crop(middle: np.ndarray, half: np.ndarray | float) -> np.ndarray:
+    """(...) bool: whether a sample shows what reaches (..., 2) px about (..., 2) px"""
+    return ((middle > half) & (middle < SIDE - half)).all(-1)
+
+
+def close_reach(sides: np.ndarray) -> np.ndarray:
+    """(..., 2) px about its middle that a sample must show of a close-up with sides (..., 2, 2) px"""
+    return np.minimum(FULL * np.abs(sides).sum(-2), SIDE / 2 - 1)
 
 
 def hidden_at(mask: np.ndarray, x: float, y: float) -> bool:

@@ -39,9 +39,14 @@ class SizeGroup(msgspec.Struct, frozen=True, eq=False):
 
 def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
     """Which of these have their middle where a picture shows nothing"""
-    at = pose.to_px(np.array([s.centre for s in sites], float).reshape(-1, 2))
-    beyond = np.any((at < 0) | (at > np.subtract(pose.size, 1)), axis=1)
-    return {s.id for s, out in zip(sites, beyond) if out}
+    centres = np.array([s.centre for s in sites], float).reshape(-1, 2)
+    return {s.id for s, out in zip(sites, places_beyond_picture(centres, pose)) if out}
+
+
+def places_beyond_picture(mm: np.ndarray, pose: Pose) -> np.ndarray:
+    """(n,) bool: which of (n, 2) mm lie where a picture shows nothing"""
+    at = pose.to_px(mm)
+    return np.any((at < 0) | (at > np.subtract(pose.size, 1)), axis=1)
 
 
 def outline_mask(

@@ -7,6 +7,7 @@ import numpy as np
 
 from vision.plan import Plan
 
+SQUARES_ASTRAY = 3  # squares by which a board may seem to lie off at most
 EQUAL = 0.02  # by which a square's sides may differ
 
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from vision.geometry.footprints import camera_position
 from vision.geometry.pose import Pose
+from vision.geometry.site_groups import places_beyond_picture
 from vision.geometry.site_windows import Pyramid
-from vision.geometry.symmetry import site_spacing, symmetric_turns
+from vision.geometry.symmetry import SQUARES_ASTRAY, site_spacing, symmetric_turns
 from vision.learned.canvas import stack_input
 from vision.learned.groups import FOREIGN, SiteGroup
 from vision.learned.reader import LearnedReader, close_up, frame_standing
 from vision.placement import STRANGE
 from vision.plan import Plan
 
-SQUARES_BEYOND = 3  # squares by which a board may seem to lie off at most
 UNEVEN = 0.1  # of a square by which a site may be off its place among the others
 PARITIES = 2  # a board's squares are of two colours as a rule
 
@@ -51,7 +51,7 @@ class SquareGrid(msgspec.Struct, frozen=True, eq=False):
         numbers[cells[:, 0], cells[:, 1]] = range(len(cells))
         return cls(step, centres.min(0), cells, (across, down), numbers)
 
-    def places(self, plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
+    def possible_places(self, plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
         """((N, 2) squares on which the sites would lie, (4, 2) mm of that board where this one has
         its corners) for each turn and each number of squares off"""
         out, middle = [], np.array(self.shape) - 1
@@ -60,8 +60,8 @@ class SquareGrid(msgspec.Struct, frozen=True, eq=False):
             turned = (2 * self.cells - middle) @ back.T
             lies = (turned + middle) // 2
             centre = self.first + self.step * middle / 2
-            for off in np.ndindex((2 * SQUARES_BEYOND + 1,) * 2):
-                aside = np.array(off) - SQUARES_BEYOND
+            for off in np.ndindex((2 * SQUARES_ASTRAY + 1,) * 2):
+                aside = np.array(off) - SQUARES_ASTRAY
                 corners = (plan.corners - self.step * aside - centre) @ back + centre
                 out.append((lies + aside, corners))
         return out
@@ -79,13 +79,13 @@ def rank_places(
     what is seen on all squares first. prior: kind -> (N,) as of a PlacementPrior"""
     group = reader.groups[0]
     logs = look_at_squares(reader, grid, picture, pose)
-    told = np.delete(logs, FOREIGN, -1)
-    plain = np.where(logs[..., FOREIGN] > told.max(-1), STRANGE, told.max(-1))
+    best = logs.argmax(-1)
+    foreign = best == FOREIGN
+    plain = np.where(foreign, STRANGE, logs.max(-1))
     usual = usual_kinds(prior, group, len(grid.cells))
-    best, foreign = logs.argmax(-1), logs.argmax(-1) == FOREIGN
     found = []
-    for lies, corners in grid.places(reader.plan):
-        x, y = (lies + SQUARES_BEYOND).T
+    for lies, corners in grid.possible_places(reader.plan):
+        x, y = (lies + SQUARES_ASTRAY).T
         odd = int((grid.cells[0].sum() - lies[0].sum()) % PARITIES)
         wont = np.where(foreign[odd, x, y], 0.0, usual[best[odd, x, y], range(len(lies))])
         found.append((float((plain[odd, x, y] + wont).sum()), corners))
@@ -97,19 +97,19 @@ def look_at_squares(
     reader: LearnedReader, grid: SquareGrid, picture: Pyramid, pose: Pose
 ) -> np.ndarray:
     """(2, across, down, classes) log-probabilities of what lies on each square of the board and
-    SQUARES_BEYOND about it, as if the board's squares had this colour or the other there; foreign
+    SQUARES_ASTRAY about it, as if the board's squares had this colour or the other there; foreign
     beyond the picture"""
-    group, wide = reader.groups[0], SQUARES_BEYOND * grid.step
+    group, wide = reader.groups[0], SQUARES_ASTRAY * grid.step
     view = msgspec.structs.replace(
         reader.view, margin=reader.view.margin + float(np.ceil(wide.max()))
     )
     seen = view.rectify(picture, pose, reader.reference)
-    shape = tuple(n + 2 * SQUARES_BEYOND for n in grid.shape)
-    squares = np.array(list(np.ndindex(shape))) - SQUARES_BEYOND
+    shape = tuple(n + 2 * SQUARES_ASTRAY for n in grid.shape)
+    squares = np.array(list(np.ndindex(shape))) - SQUARES_ASTRAY
     centres = grid.first + grid.step * squares
     off, axes = frame_standing(centres, group, camera_position(pose))
     at, sides = view.to_px(centres + off), axes * view.scale
-    within = (pose.to_px(centres) > 0).all(1) & (pose.to_px(centres) < pose.size).all(1)
+    within = ~places_beyond_picture(centres, pose)
     logs = np.full((PARITIES, len(squares), len(group.classes)), -np.inf)
     logs[:, :, FOREIGN] = 0.0
     empty = reader.empty.astype(np.float32)

@@ -291,12 +291,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 return self._refined(picture, fit.pose, found)
             way = self._which_way(picture, fit, last)
             tried += [fit.pose, way.fit.pose]
-            same = best is not None and (
+            better = best is None or way.score > best.score
+            if best is not None and (
                 corner_shift(self.plan, way.fit.pose, best.fit.pose) < ELSEWHERE_PX
-            )
-            agreed = agreed + 1 if same else agreed
-            if best is None or way.score > best.score:
-                best, agreed = way, agreed if same else 1
+            ):
+                agreed += 1
+            elif better:
+                agreed = 1
+            best = way if better else best
             if way.fit.share >= SURE_SHARE and (way.sure or agreed == STARTS_AGREED):
                 break
         if best is None:

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from vision.geometry.pose import Pose
+from vision.geometry.symmetry import SQUARES_ASTRAY
 from vision.photometry.room_light import DARK
 from vision.plan import Plan
 from vision.registration.print_map import Picture, compose_board
@@ -26,7 +27,6 @@ MOST_DIFFERENCE = 0.5  # by how much more, in logarithms, than the board a place
 # of what differs between two places that a picture must show at least, to tell them apart by
 SEEN = 0.1
 JUDGED_CELLS = 12  # along each side, for telling how much of the board takes part in a judgement
-SHIFTS = 3  # squares by which a board may seem to lie off at most
 # places tried where a view fits roughly, and how far apart they are, longer sides
 PEAKS, PEAKS_APART = 6, 0.02
 MESH_PX = 8
@@ -211,13 +211,13 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         each, with how well that explains the picture, the best first"""
         canvas, known = self.halved
         mine, reach = local_contrast(canvas, SCALES[1] / 2), self.reach[1]
-        seen, inside = self.rectified(picture, pose, SHIFTS * float(step.max()), 2)
+        seen, inside = self.rectified(picture, pose, SQUARES_ASTRAY * float(step.max()), 2)
         wide = np.where(inside, local_contrast(seen, SCALES[1] / 2), np.float32(9))
         h, w = mine.shape
         first = (np.array(wide.shape[::-1]) - (w, h)) / 2
         out = []
-        for x in range(-SHIFTS, SHIFTS + 1):
-            for y in range(-SHIFTS, SHIFTS + 1):
+        for x in range(-SQUARES_ASTRAY, SQUARES_ASTRAY + 1):
+            for y in range(-SQUARES_ASTRAY, SQUARES_ASTRAY + 1):
                 off = np.array([x, y]) * step
                 at = first + off * self.px_per_mm / 2
                 cut = cv2.warpAffine(

@@ -176,7 +176,7 @@ def test_places_a_square_further_are_asked_where_the_network_weighs_or_little_is
     off = msgspec.structs.replace(here, tvec=here.tvec - 80.0)
     worth = {float(w.tvec[0]): v for w, v in zip((*ways, off), (-5.0, -30.0, -1.0))}
 
-    def chosen(learned):
+    def choose_pose(learned):
         return choose_placement(
             plan,
             ways,
@@ -185,4 +185,6 @@ def test_places_a_square_further_are_asked_where_the_network_weighs_or_little_is
             learned,
         ).pose
 
-    assert np.all(chosen(True).tvec == off.tvec) and np.all(chosen(False).tvec == here.tvec)
+    assert np.all(choose_pose(True).tvec == off.tvec) and np.all(
+        choose_pose(False).tvec == here.tvec
+    )

@@ -15,14 +15,13 @@ from vision.learned.network import (
     PIECE_GRID,
     PIECE_REACH,
     SITE_GRID,
-    SITE_PIXELS,
     grid_places,
     square_axes,
 )
 from vision.learned.reader import (
     frame_tops,
     nearest_tops,
-    sample_map,
+    sample_pictures,
     sample_polar,
     whole_close_up,
 )
@@ -93,8 +92,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         group, label = rows[:, 0].astype(int), rows[:, 1].astype(int)
         quarter, axes = SIDE // 4, rows[:, 4:].reshape(-1, 2, 2)
         index, weight = grid_places(rows[:, 2:4], axes, SITE_GRID, 4, (quarter, quarter))
-        pixels = sample_map(seen, *self.frame_pictures(rows, s.points, rng), SITE_PIXELS, 1)
-        pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
+        pixels = sample_pictures(seen, *self.frame_pictures(rows, s.points, rng))
         upright = {"site_upright": pad_rows(~self.quarters[group], SITE_ROWS)}
         return (upright if self.quarters.any() else {}) | {
             "site_index": pad_rows(index + n * quarter * quarter, SITE_ROWS),

@@ -22,8 +22,8 @@ from calibration.learned.network import (
     run_trunk,
     sample_features,
 )
-from calibration.learned.prints import begin_prints
-from vision.learned.network import SITE_PIXELS, Weights
+from calibration.learned.prints import begin_prints, draw_parts, match_rows
+from vision.learned.network import FINER, SITE_PIXELS, TEMPLATES, Weights, coarsen_pictures
 
 # Adam's steps for each batch, all of them at least, and how large they are at first
 FIRST_ROUNDS, LEAST_ROUNDS, CLASS_RATE = 0.5, 100, 3e-3
@@ -62,9 +62,11 @@ def fit_told(
     told: Mapping[str, Sequence[Rows]],
     rounds: float,
     heats: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+    parts: bool = False,
 ) -> Weights:
     """The same weights, the classes and prints of each classifier fitted to its rows in so many steps,
-    `LEAST_ROUNDS` at least, and the heat maps to heat features and targets, each on a thread of its own"""
+    `LEAST_ROUNDS` at least, and the heat maps to heat features and targets, each on a thread of its own.
+    parts: with prints of parts"""
     steps = max(int(rounds), LEAST_ROUNDS)
     with ThreadPoolExecutor() as pool:
         fits = [
@@ -74,6 +76,7 @@ def fit_told(
                 weights,
                 {k: np.concatenate([r[k] for r in some]) for k in some[0]},
                 steps,
+                parts,
             )
             for name, some in told.items()
             if some
@@ -96,7 +99,7 @@ def site_rows(w: FitArrays, features: TrunkFeatures | None, batch: Batch) -> lis
     out = []
     if "close_x" in batch:
         rows = rows_of(w, "site", "close", trunk_features(w, batch["close_x"])[1], batch)
-        shape = (len(rows["label"]), SITE_PIXELS, SITE_PIXELS, 3)
+        shape = (len(rows["label"]), FINER * SITE_PIXELS, FINER * SITE_PIXELS, 3)
         out.append(rows | {"pixels": np.zeros(shape, np.float16)})
     if features is not None:
         out.append(rows_of(w, "site", "site", features[1], batch))
@@ -124,15 +127,26 @@ embed_sampled = jax.jit(
 )
 
 
-def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weights:
-    """The classes and prints of one classifier, by the loss that is learnt with, in so many steps"""
+def fit_classifier(
+    name: str, weights: Weights, rows: Rows, rounds: int, parts: bool = False
+) -> Weights:
+    """The classes and prints of one classifier, by the loss that is learnt with, in so many steps.
+    parts: what prints of parts tell, which stay as they are drawn, is learnt from too"""
+    fine = rows["pixels"]
+    rows = rows | {"pixels": coarsen_pictures(name, fine.astype(np.float32)).astype(np.float16)}
+    begun = begin_prints(name, weights, rows)
+    drawn: Weights = {}
+    if parts:
+        drawn = draw_parts(name, rows | {"pixels": fine})
+        told = match_rows(name, drawn, rows | {"pixels": fine})
+        rows = rows | {"embedded": np.concatenate([rows["embedded"], told], 1)}
     middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
     rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
     own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]
     heat = f"classes/{name}_heat"
-    begun = begin_prints(name, weights, rows)
     start = {k: jnp.asarray(begun[k]) for k in (*own, *([heat] if "heat" in rows else ()))}
-    start[own[0]] = start[own[0]].at[: len(middle)].set(0)
+    nothing = jnp.zeros((len(middle), begun[own[0]].shape[1]))
+    start[own[0]] = jnp.concatenate([nothing, start[own[0]][-TEMPLATES:]])
 
     def loss(h: FitArrays, some: FitArrays) -> jax.Array:
         pixels = some["pixels"].astype(jnp.float32)
@@ -149,7 +163,7 @@ def fit_classifier(name: str, weights: Weights, rows: Rows, rounds: int) -> Weig
     h = descend_loss(loss, start, rows, rounds, CLASS_RATE)
     w = h[own[0]].copy()
     w[: len(middle)] /= spread[:, None]
-    return h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
+    return drawn | h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
 
 
 def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:

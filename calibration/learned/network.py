@@ -35,6 +35,7 @@ from vision.learned.network import (
     TRUNK_LAYERS,
     WIDE_CHANNELS,
     Weights,
+    coarsen_pictures,
     polar_offsets,
 )
 
@@ -182,7 +183,7 @@ def embed_places(w: Mapping[str, jax.Array], name: str, sampled: jax.Array) -> j
 def classify_places(
     w: Mapping[str, jax.Array], name: str, embedded: jax.Array, prints: jax.Array
 ) -> jax.Array:
-    """What places are described by (r, n), prints (r, TEMPLATES) -> logits (r, classes)"""
+    """What places are described by (r, n), prints of the whole (r, TEMPLATES) -> logits (r, classes)"""
     described = jnp.concatenate([embedded, prints], 1)
     return described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
 
@@ -250,7 +251,8 @@ def site_loss(
     embedded = embed_places(w, "site", sampled)
     prints = jnp.zeros((len(embedded), TEMPLATES))
     if part == "site":
-        prints = match_site_prints(w, batch["site_pixels"], batch.get("site_upright"))
+        pixels = coarsen_pictures("site", batch["site_pixels"].astype(jnp.float32))
+        prints = match_site_prints(w, pixels, batch.get("site_upright"))
     return class_loss(
         classify_places(w, "site", embedded, prints),
         batch[f"{part}_label"],
@@ -290,14 +292,15 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
     allowed = jnp.concatenate([batch["piece_allowed"], batch["form_kinds"][form]])
     counts = jnp.concatenate([batch["piece_counts"], jnp.full(len(form), MISTAKEN)])
     embedded = embed_places(w, "piece", sample_features(fine, index, weight))
-    logits = classify_places(w, "piece", embedded, match_piece_prints(w, pixels))
+    prints = match_piece_prints(w, coarsen_pictures("piece", pixels.astype(jnp.float32)))
+    logits = classify_places(w, "piece", embedded, prints)
     return loss + class_loss(logits, label, allowed, counts)
 
 
 def polar_pixels(
     x: jax.Array, sample: jax.Array, y: jax.Array, x_at: jax.Array, width: jax.Array
 ) -> jax.Array:
-    """(r, ANGLES, RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r,) of a sample, in its
+    """(r, ANGLES, FINER * RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r,) of a sample, in its
     pixels; width: (r,) pixels"""
     n, half, _, _ = x.shape
     picture = x.reshape(n, half, half, 2, 2, 6)[..., :3].transpose(0, 1, 3, 2, 4, 5)
@@ -313,7 +316,7 @@ def polar_pixels(
     rows = [flat[first + dy * 2 * half + dx] for dy in (0, 1) for dx in (0, 1)]
     top = rows[0] * (1 - px) + rows[1] * px
     low = rows[2] * (1 - px) + rows[3] * px
-    return (top * (1 - py) + low * py).reshape(-1, ANGLES, RINGS, 3)
+    return (top * (1 - py) + low * py).reshape(len(sample), ANGLES, -1, 3)
 
 
 def mistaken_places(

@@ -3,18 +3,22 @@ what its kinds look like. `begin_prints` is what fitting its classes begins with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from vision.learned.network import (
     ANGLES,
+    PART_COUNTS,
+    RINGS,
     SITE_PIXELS,
     SITE_TEMPLATE,
     TEMPLATES,
     Weights,
+    match_parts,
     slide_templates,
     turn_templates,
+    turned_parts,
 )
 
 SPARE_PRINTS = 8  # prints that stay as they were drawn, for what no class looks like
@@ -28,6 +32,7 @@ RIDGE = 0.03
 SCALED = 1024  # places by which prints are scaled to fit them alike
 OWN_SAYS = 1.0  # how much a class's own print says for it at first
 OTHERS_SAY = 0.3  # of what the other prints were drawn to say
+LEAST_FIT = 1.0  # standard deviations under the mean: worse fits of parts are all the same
 
 
 def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) -> Weights:
@@ -38,18 +43,12 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     places = np.flatnonzero(rows["matched"] > 0)
     label, pixels = rows["label"][places], rows["pixels"][places].astype(np.float32)
     turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
-    counts = np.bincount(label)
-    often = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] >= FEWEST_SHOWN]
-    shown = np.array(often[: TEMPLATES - SPARE_PRINTS])
+    shown = often_shown(label, TEMPLATES - SPARE_PRINTS)
     if len(shown) < 2:
         return weights
-    middles, strays = [], []
-    for c in shown:
-        mine = np.flatnonzero(label == c)[:MOST_SHOWN]
-        middle, lying = align_pictures(lay_anywhere(name, pixels[mine], bool(turned[mine[0]])))
-        middles.append(middle)
-        strays.append(lying - middle)
-    filters = discriminate_classes(np.stack(middles), np.concatenate(strays))
+    filters = draw_filters(
+        label, shown, lambda mine: lay_anywhere(name, pixels[mine], bool(turned[mine[0]]))
+    )
     prints = weights[f"classes/{name}_prints"].copy()
     prints[..., : len(shown)] = filters.T.reshape(*prints.shape[:-1], len(shown))
     some = pixels[:: max(len(pixels) // SCALED, 1)]
@@ -67,6 +66,73 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
         f"classes/{name}_prints.bias": -fits.mean(0) / spread,
         f"classes/{name}": said,
     }
+
+
+def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
+    """Prints of the parts of a classifier's pictures, of each part those that tell the classes apart by
+    it: what is laid on one part of a piece leaves the others to be known by.
+
+    rows: the places that are shown, as of `class_fit.rows_of`"""
+    places = np.flatnonzero(rows["matched"] > 0)
+    label, fine = rows["label"][places], rows["pixels"][places].astype(np.float32)
+    turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
+    shown = often_shown(label, TEMPLATES)
+    shape = (ANGLES, RINGS, 3) if name == "piece" else (SITE_TEMPLATE, SITE_TEMPLATE, 3)
+    prints = np.zeros((PART_COUNTS[name], *shape, TEMPLATES), np.float32)
+    bias = np.zeros(PART_COUNTS[name] * TEMPLATES, np.float32)
+    if len(shown) > 1:
+        for n in range(PART_COUNTS[name]):
+            filters = draw_filters(
+                label,
+                shown,
+                lambda mine, part=n: lay_part(name, fine[mine], part, bool(turned[mine[0]])),
+            )
+            prints[n, ..., : len(shown)] = filters.T.reshape(*shape, len(shown))
+        fits = match_parts(name, fine[:: max(len(fine) // SCALED, 1)], prints, bool(turned.any()))
+        spread = fits.std(0) + 1e-6
+        prints /= spread.reshape(PART_COUNTS[name], *np.ones(len(shape), int), TEMPLATES)
+        bias = LEAST_FIT - fits.mean(0) / spread
+    return {f"classes/{name}_parts": prints, f"classes/{name}_parts.bias": bias}
+
+
+def match_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(r, n) what the prints of parts say of places as of `class_fit.rows_of`, as a reader has it"""
+    fine, prints = rows["pixels"], drawn[f"classes/{name}_parts"]
+    upright = rows.get("upright", np.ones(len(fine), bool))
+    fits = np.zeros((len(fine), PART_COUNTS[name] * TEMPLATES), np.float32)
+    for quarters in (False, True):
+        some = (rows["matched"] > 0) & (upright != quarters)
+        fits[some] = match_parts(name, fine[some].astype(np.float32), prints, quarters)
+        fits[some] += drawn[f"classes/{name}_parts.bias"]
+    return np.maximum(fits, 0)
+
+
+def often_shown(label: np.ndarray, most: int) -> np.ndarray:
+    """The classes that are shown often enough, the most often shown first"""
+    counts = np.bincount(label)
+    often = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] >= FEWEST_SHOWN]
+    return np.array(often[:most])
+
+
+def draw_filters(
+    label: np.ndarray, shown: np.ndarray, lay_rows: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """(shown, n) directions that tell these classes apart. lay_rows: of some rows what `align_pictures`
+    takes"""
+    middles, strays = [], []
+    for c in shown:
+        middle, lying = align_pictures(lay_rows(np.flatnonzero(label == c)[:MOST_SHOWN]))
+        middles.append(middle)
+        strays.append(lying - middle)
+    return discriminate_classes(np.stack(middles), np.concatenate(strays))
+
+
+def lay_part(name: str, fine: np.ndarray, part: int, quarters: bool) -> np.ndarray:
+    """As `lay_anywhere`, of one part of pictures that are `FINER`"""
+    return np.concatenate(
+        [lay_anywhere(name, parts[part], False) for parts in turned_parts(name, fine, quarters)],
+        1,
+    )
 
 
 def lay_anywhere(name: str, pixels: np.ndarray, quarters: bool) -> np.ndarray:

@@ -54,7 +54,7 @@ def refit_classes(
             rng = np.random.default_rng(count)
             told["piece"] += peak_rows(w, shapes, features, batch, rng)
     begun = {k: v for k, v in fresh.items() if k.startswith(("classes/site", "classes/piece"))}
-    return fit_told(dict(weights) | begun, told, LAST_ROUNDS * count)
+    return fit_told(dict(weights) | begun, told, LAST_ROUNDS * count, parts=True)
 
 
 def peak_rows(

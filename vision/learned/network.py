@@ -20,6 +20,8 @@ HEAT_SPAN = (-3.0, 8.0)  # logits of heat between which it is believed
 TEMPLATES = 80  # prints of its own that a copy's network looks for, wherever on a place they lie
 SITE_PIXELS, SITE_TEMPLATE = 18, 14  # places a side sampled of a site's picture, and of a print
 RINGS, ANGLES = 6, 24  # places sampled about a piece's middle, so that turning it shifts them
+FINER = 2  # times as fine as for prints of the whole are pictures for prints of their parts
+PART_COUNTS = {"site": 4, "piece": 2}  # quarters of a site, inner and outer rings of a piece
 CLOSE_UP = (72, 144)  # pixels of the picture of a standing piece, its top to the right
 
 # name: (size, channels in, out, stride, dilation)
@@ -82,9 +84,10 @@ def polar_places(
 
 
 def polar_offsets() -> np.ndarray:
-    """(ANGLES * RINGS, 2) of a piece's width: where it is sampled about its middle"""
-    angle = np.repeat(2 * np.pi * np.arange(ANGLES) / ANGLES, RINGS)
-    ring = np.tile(0.55 * (np.arange(RINGS) + 0.5) / RINGS, ANGLES)
+    """(ANGLES * FINER * RINGS, 2) of a piece's width: where it is sampled about its middle"""
+    rings = FINER * RINGS
+    angle = np.repeat(2 * np.pi * np.arange(ANGLES) / ANGLES, rings)
+    ring = np.tile(0.55 * (np.arange(rings) + 0.5) / rings, ANGLES)
     return np.column_stack([np.cos(angle), np.sin(angle)]) * ring[:, None]
 
 
@@ -101,6 +104,47 @@ def neighbours_of(at: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, n
     index = np.stack([y0 * w + x0, y0 * w + x1, y1 * w + x0, y1 * w + x1], -1)
     weight = np.stack([(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx], -1)
     return index, weight
+
+
+def coarsen_pictures(name: str, fine: np.ndarray) -> np.ndarray:
+    """What prints of the whole are looked for in: sites (r, SITE_PIXELS, SITE_PIXELS, c), or pieces (r,
+    ANGLES, RINGS, c). fine: the same, FINER times as many a side, or rings"""
+    r, _, _, c = fine.shape
+    if name == "piece":
+        return fine.reshape(r, ANGLES, RINGS, FINER, c).mean(3)
+    return fine.reshape(r, SITE_PIXELS, FINER, SITE_PIXELS, FINER, c).mean((2, 4))
+
+
+def cut_parts(name: str, fine: np.ndarray) -> list[np.ndarray]:
+    """The parts of such pictures, each as large as the whole is coarsely"""
+    if name == "piece":
+        return [fine[:, :, :RINGS], fine[:, :, RINGS:]]
+    n = SITE_PIXELS
+    return [fine[:, y : y + n, x : x + n] for y in (0, n) for x in (0, n)]
+
+
+def turned_parts(name: str, fine: np.ndarray, quarters: bool) -> list[list[np.ndarray]]:
+    """The same as they lie; quarters: and of the pictures turned by quarters"""
+    return [
+        cut_parts(name, np.rot90(fine, -q, (1, 2)) if q else fine)
+        for q in (range(4) if quarters else (0,))
+    ]
+
+
+def match_parts(
+    name: str, fine: np.ndarray, templates: np.ndarray, quarters: bool, chunk: int = 512
+) -> np.ndarray:
+    """(r, PART_COUNTS * T) how well prints of parts (PART_COUNTS, ..., c, T) fit pictures that are `FINER`; quarters:
+    turned by quarters too"""
+    out = np.full((len(fine), PART_COUNTS[name] * templates.shape[-1]), -np.inf, np.float32)
+    for n in range(0, len(fine), chunk):
+        for parts in turned_parts(name, fine[n : n + chunk], quarters):
+            fits = [
+                turn_templates(p, t) if name == "piece" else slide_templates(p, t, False)
+                for p, t in zip(parts, templates)
+            ]
+            out[n : n + chunk] = np.maximum(out[n : n + chunk], np.concatenate(fits, 1))
+    return out
 
 
 def slide_templates(

@@ -31,19 +31,21 @@ from vision.learned.groups import (
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
+    FINER,
     FOOT_REACH,
     HEAT_SPAN,
     PIECE_GRID,
     PIECE_REACH,
-    RINGS,
     SITE_GRID,
     SITE_PIXELS,
     SITE_REACH,
-    TEMPLATES,
+    SITE_SIZE,
     TRUNK_LAYERS,
     WIDE_CHANNELS,
     Weights,
+    coarsen_pictures,
     grid_places,
+    match_parts,
     polar_places,
     slide_templates,
     square_axes,
@@ -246,12 +248,12 @@ class LearnedReader:
         rows = np.zeros((len(pictures), SITE_GRID**2, WIDE_CHANNELS), np.float32)
         for n, picture in enumerate(pictures):
             rows[n] = sample_map(self.trunk(picture)[1], *whole_close_up(), SITE_GRID, 4)[0]
-        none = np.zeros((len(rows), TEMPLATES), np.float32)
+        none = np.zeros((len(rows), len(self.weights["classes/site"]) - SITE_SIZE), np.float32)
         logits = self.classify("site", rows, none)
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 
     def classify(self, name: str, sampled: np.ndarray, prints: np.ndarray) -> np.ndarray:
-        """(r, classes) logits of what features (r, g, c) and prints (r, TEMPLATES) tell"""
+        """(r, classes) logits of what features (r, g, c) and prints as of `match_prints` tell"""
         w = self.weights
         few = (sampled @ w[f"trunk/{name}_squeeze"]).reshape(len(sampled), -1)
         embedded = np.maximum(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"], 0)
@@ -261,16 +263,30 @@ class LearnedReader:
     def site_prints(
         self, seen: np.ndarray, at: np.ndarray, axes: np.ndarray, quarters: bool
     ) -> np.ndarray:
-        """(r, TEMPLATES) how well the copy's prints fit sites about (r, 2) px, sides (r, 2, 2) px"""
-        pixels = sample_map(seen, at, axes, SITE_PIXELS, 1)
-        pixels = pixels.reshape(-1, SITE_PIXELS, SITE_PIXELS, 3)
-        fits = slide_templates(pixels, self.weights["classes/site_prints"], quarters)
-        return np.maximum(fits + self.weights["classes/site_prints.bias"], 0)
+        """How well the copy's prints fit sites about (r, 2) px, sides (r, 2, 2) px: as `match_prints`"""
+        return self.match_prints("site", sample_pictures(seen, at, axes), quarters)
 
     def piece_prints(self, seen: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
-        """(r, TEMPLATES) how well the copy's prints fit pieces `width` (r,) px wide about (r, 2)"""
-        fits = turn_templates(sample_polar(seen, at, width), self.weights["classes/piece_prints"])
-        return np.maximum(fits + self.weights["classes/piece_prints.bias"], 0)
+        """How well the copy's prints fit pieces `width` (r,) px wide about (r, 2): as `match_prints`"""
+        return self.match_prints("piece", sample_polar(seen, at, width), False)
+
+    def match_prints(self, name: str, fine: np.ndarray, quarters: bool) -> np.ndarray:
+        """(r, n) how well the prints of parts, if this copy has any, and of the whole fit pictures that
+        are `FINER`"""
+        prints = {k: v for k, v in self.weights.items() if k.startswith(f"classes/{name}_p")}
+        own = f"classes/{name}_prints"
+        whole = coarsen_pictures(name, fine)
+        fits = [
+            turn_templates(whole, prints[own])
+            if name == "piece"
+            else slide_templates(whole, prints[own], quarters)
+        ]
+        bias = [prints[f"{own}.bias"]]
+        parts = f"classes/{name}_parts"
+        if parts in prints:
+            fits.insert(0, match_parts(name, fine, prints[parts], quarters))
+            bias.insert(0, prints[f"{parts}.bias"])
+        return np.maximum(np.concatenate(fits, 1) + np.concatenate(bias), 0)
 
     def find_pieces(
         self,
@@ -590,9 +606,16 @@ def sample_map(
 
 
 def sample_polar(picture: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """(r, ANGLES, RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces `width` (r,) px wide"""
+    """(r, ANGLES, FINER * RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces `width` (r,) px
+    wide"""
     places = polar_places(at, width, picture.shape[:2])
-    return gather_places(picture, *places).reshape(len(at), ANGLES, RINGS, picture.shape[-1])
+    return gather_places(picture, *places).reshape(len(at), ANGLES, -1, picture.shape[-1])
+
+
+def sample_pictures(picture: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """(r, n, n, c) of a picture (h, w, c) about (r, 2) px, sides (r, 2, 2) px; n: FINER * SITE_PIXELS"""
+    n = FINER * SITE_PIXELS
+    return sample_map(picture, at, axes, n, 1).reshape(-1, n, n, picture.shape[-1])
 
 
 def gather_places(features: np.ndarray, index: np.ndarray, weight: np.ndarray) -> np.ndarray:

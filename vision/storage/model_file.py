@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 8
+FORMAT = 9
 
 
 class BadModel(ValueError):

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from calibration.learned.prints import begin_prints
+from calibration.learned.prints import begin_prints, draw_parts, match_rows
 from vision.learned.network import (
     ANGLES,
+    FINER,
+    PART_COUNTS,
     RINGS,
     SITE_PIXELS,
     SITE_TEMPLATE,
@@ -75,3 +77,57 @@ def test_close_ups_have_no_prints_and_begin_none():
     weights, rows = fresh_weights("site"), shown_rows("site", True, 1)
     rows["matched"][:] = 0
     assert begin_prints("site", weights, rows) is weights
+
+
+def fine_rows(name, upright, seed, hidden=()):
+    """Fine pictures of kinds, each somewhere on its place and turned in some way, in noise; hidden:
+    the parts that show nothing but noise"""
+    shape = (ANGLES, FINER * RINGS, 3) if name == "piece" else (FINER * SITE_PIXELS,) * 2 + (3,)
+    looks = np.random.default_rng(4).normal(0, 1, (KINDS, *shape)).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    label = rng.integers(KINDS, size=KINDS * EACH)
+    pixels = looks[label]
+    for picture in pixels:
+        if name == "piece":
+            picture[:] = np.roll(picture, rng.integers(ANGLES), 0)
+            for part in hidden:
+                picture[:, RINGS * part : RINGS * (part + 1)] = 0
+            continue
+        picture[:] = np.roll(picture, rng.integers(-1, 2, 2), (0, 1))
+        for part in hidden:
+            y, x = (SITE_PIXELS * n for n in divmod(part, 2))
+            picture[y : y + SITE_PIXELS, x : x + SITE_PIXELS] = 0
+        picture[:] = np.rot90(picture, 0 if upright else rng.integers(4))
+    rows = {
+        "label": label,
+        "pixels": pixels + rng.normal(0, 0.4, pixels.shape),
+        "matched": np.ones(len(label), np.float32),
+    }
+    return rows if name == "piece" else rows | {"upright": np.full(len(label), upright)}
+
+
+@pytest.mark.parametrize(
+    "name, upright, hidden",
+    [
+        ("site", True, (0, 1, 3)),
+        ("site", False, (1, 2)),
+        ("piece", False, (1,)),
+        ("piece", False, (0,)),
+    ],
+)
+def test_prints_of_parts_tell_kinds_of_which_the_rest_is_hidden(name, upright, hidden):
+    rows = fine_rows(name, upright, 1)
+    drawn = draw_parts(name, rows)
+    asked = fine_rows(name, upright, 2, hidden)
+    fits = match_rows(name, drawn, asked).reshape(-1, PART_COUNTS[name], TEMPLATES)
+    counts = np.bincount(rows["label"])
+    own = np.argsort(-counts, kind="stable")  # whose each print is, the most often shown first
+    told = own[fits.sum(1)[:, :KINDS].argmax(1)]
+    assert (told == asked["label"]).mean() > 0.9
+
+
+def test_close_ups_have_no_prints_of_parts():
+    rows = fine_rows("site", True, 1)
+    rows["matched"][:] = 0
+    drawn = draw_parts("site", rows)
+    assert not match_rows("site", drawn, rows).any()

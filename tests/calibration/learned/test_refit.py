@@ -7,12 +7,18 @@ from calibration.learned.batch import Shapes
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import initial_weights, make_batches
 from vision.learned.groups import Form
-from vision.learned.network import FINE_CHANNELS, HEAT_SPAN, PIECE_SIZE
+from vision.learned.network import FINE_CHANNELS, HEAT_SPAN, PIECE_SIZE, coarsen_pictures
 
 if can_learn() is not None:
     pytest.skip("JAX is not installed", allow_module_level=True)
 
-from calibration.learned.network import total_loss  # noqa: E402
+from calibration.learned.class_fit import site_rows, trunk_features  # noqa: E402
+from calibration.learned.network import (  # noqa: E402
+    class_loss,
+    classify_places,
+    match_site_prints,
+)
+from calibration.learned.prints import match_rows  # noqa: E402
 from calibration.learned.refit import label_peaks, peak_rows, refit_classes  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -51,4 +57,16 @@ def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
     fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 12))
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
-    assert float(total_loss(fitted, asked)) < 0.6 * float(total_loss(fresh, asked))
+    [sites] = site_rows(fresh, trunk_features(fresh, asked["x"]), asked)
+    assert site_loss(fitted, sites) < 0.6 * site_loss(fresh, sites)
+
+
+def site_loss(w, rows):
+    """The loss of what is said of sites, by prints of parts too if there are any"""
+    embedded = rows["embedded"]
+    if "classes/site_parts" in w:
+        embedded = np.concatenate([embedded, match_rows("site", w, rows)], 1)
+    pixels = coarsen_pictures("site", rows["pixels"].astype(np.float32))
+    prints = match_site_prints(w, pixels, rows.get("upright"))
+    logits = classify_places(w, "site", embedded, prints)
+    return float(class_loss(logits, rows["label"], rows["allowed"], np.ones(len(embedded))))

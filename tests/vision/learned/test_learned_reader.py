@@ -22,10 +22,13 @@ from vision.learned.groups import Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
+    FINER,
+    PART_COUNTS,
     RINGS,
     SITE_PIXELS,
     SITE_REACH,
     SITE_TEMPLATE,
+    TEMPLATES,
     grid_places,
     slide_templates,
     square_axes,
@@ -199,6 +202,27 @@ def test_prints_are_matched_alike_by_who_teaches(reader):
     filters, bias = (reader.weights[f"classes/piece_prints{part}"] for part in ("", ".bias"))
     read = np.maximum(turn_templates(pieces, filters) + bias, 0)
     assert np.abs(np.asarray(match_piece_prints(weights, jnp.asarray(pieces))) - read).max() < 1e-4
+
+
+def test_what_prints_of_parts_tell_comes_before_those_of_the_whole(reader, monkeypatch):
+    rng = np.random.default_rng(6)
+    mark = rng.normal(0, 1, (SITE_TEMPLATE, SITE_TEMPLATE, 3)).astype(np.float32)
+    parts = np.zeros((PART_COUNTS["site"], *mark.shape, 2), np.float32)
+    parts[3, ..., 1] = mark
+    own = {"classes/site_parts": parts, "classes/site_parts.bias": np.zeros(8, np.float32)}
+    n = SITE_PIXELS
+    pictures = np.zeros((3, FINER * n, FINER * n, 3), np.float32)
+    pictures[0, n + 1 : n + 1 + len(mark), n + 3 : n + 3 + len(mark)] = mark
+    pictures[1] = np.rot90(pictures[0])
+    pictures[2, :n, :n] = pictures[0, n:, n:]  # on another part
+    plain = reader.match_prints("site", pictures, False)
+    monkeypatch.setattr(reader, "weights", reader.weights | own)
+    straight, turned = (reader.match_prints("site", pictures, q) for q in (False, True))
+    assert straight[:, 8:] == pytest.approx(plain[:, -TEMPLATES:])
+    most = float((mark**2).sum())
+    assert straight[0, 7] == pytest.approx(most, rel=1e-4)
+    assert (straight[1:, 7] < 0.5 * most).all()
+    assert turned[:2, 7] == pytest.approx([most] * 2, rel=1e-4) and turned[2, 7] < 0.5 * most
 
 
 def test_the_picture_is_had_back_from_the_input():

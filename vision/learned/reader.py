@@ -273,20 +273,18 @@ class LearnedReader:
     def match_prints(self, name: str, fine: np.ndarray, quarters: bool) -> np.ndarray:
         """(r, n) how well the prints of parts, if this copy has any, and of the whole fit pictures that
         are `FINER`"""
-        prints = {k: v for k, v in self.weights.items() if k.startswith(f"classes/{name}_p")}
-        own = f"classes/{name}_prints"
+        w, own, parts = self.weights, f"classes/{name}_prints", f"classes/{name}_parts"
         whole = coarsen_pictures(name, fine)
-        fits = [
-            turn_templates(whole, prints[own])
+        fits = (
+            turn_templates(whole, w[own])
             if name == "piece"
-            else slide_templates(whole, prints[own], quarters)
-        ]
-        bias = [prints[f"{own}.bias"]]
-        parts = f"classes/{name}_parts"
-        if parts in prints:
-            fits.insert(0, match_parts(name, fine, prints[parts], quarters))
-            bias.insert(0, prints[f"{parts}.bias"])
-        return np.maximum(np.concatenate(fits, 1) + np.concatenate(bias), 0)
+            else slide_templates(whole, w[own], quarters)
+        )
+        told = np.maximum(fits + w[f"{own}.bias"], 0)
+        if parts not in w:
+            return told
+        fits = match_parts(name, fine, w[parts], quarters) + w[f"{parts}.bias"]
+        return np.concatenate([np.maximum(fits, 0), told], 1)
 
     def find_pieces(
         self,

@@ -22,7 +22,7 @@ from calibration.learned.network import (
     run_trunk,
     sample_features,
 )
-from calibration.learned.prints import begin_prints, draw_parts, match_rows
+from calibration.learned.prints import begin_prints, draw_parts, match_parts_of_rows
 from vision.learned.network import FINER, SITE_PIXELS, TEMPLATES, Weights, coarsen_pictures
 
 # Adam's steps for each batch, all of them at least, and how large they are at first
@@ -132,14 +132,14 @@ def fit_classifier(
 ) -> Weights:
     """The classes and prints of one classifier, by the loss that is learnt with, in so many steps.
     parts: what prints of parts tell, which stay as they are drawn, is learnt from too"""
-    fine = rows["pixels"]
-    rows = rows | {"pixels": coarsen_pictures(name, fine.astype(np.float32)).astype(np.float16)}
-    begun = begin_prints(name, weights, rows)
     drawn: Weights = {}
     if parts:
-        drawn = draw_parts(name, rows | {"pixels": fine})
-        told = match_rows(name, drawn, rows | {"pixels": fine})
+        drawn = draw_parts(name, rows)
+        told = match_parts_of_rows(name, drawn, rows)
         rows = rows | {"embedded": np.concatenate([rows["embedded"], told], 1)}
+    whole = coarsen_pictures(name, rows["pixels"].astype(np.float32))
+    rows = rows | {"pixels": whole.astype(np.float16)}
+    begun = begin_prints(name, weights, rows)
     middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
     rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
     own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]

@@ -16,8 +16,7 @@ from vision.learned.network import (
     TEMPLATES,
     Weights,
     match_parts,
-    slide_templates,
-    turn_templates,
+    match_templates,
     turned_parts,
 )
 
@@ -40,10 +39,8 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     often shown from the others, however it lies: Fisher's linear discriminants (1936).
 
     rows: the places that are shown, as of `class_fit.rows_of`"""
-    places = np.flatnonzero(rows["matched"] > 0)
-    label, pixels = rows["label"][places], rows["pixels"][places].astype(np.float32)
-    turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
-    shown = often_shown(label, TEMPLATES - SPARE_PRINTS)
+    label, pixels, turned = matched_pictures(rows)
+    shown = frequent_classes(label, TEMPLATES - SPARE_PRINTS)
     if len(shown) < 2:
         return weights
     filters = draw_filters(
@@ -52,11 +49,7 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     prints = weights[f"classes/{name}_prints"].copy()
     prints[..., : len(shown)] = filters.T.reshape(*prints.shape[:-1], len(shown))
     some = pixels[:: max(len(pixels) // SCALED, 1)]
-    fits = (
-        slide_templates(some, prints, bool(turned.any()))
-        if name == "site"
-        else turn_templates(some, prints)
-    )
+    fits = match_templates(name, some, prints, bool(turned.any()))
     spread = fits.std(0) + 1e-6
     said = weights[f"classes/{name}"].copy()
     said[-TEMPLATES:] *= OTHERS_SAY
@@ -73,10 +66,8 @@ def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
     it: what is laid on one part of a piece leaves the others to be known by.
 
     rows: the places that are shown, as of `class_fit.rows_of`"""
-    places = np.flatnonzero(rows["matched"] > 0)
-    label, fine = rows["label"][places], rows["pixels"][places].astype(np.float32)
-    turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
-    shown = often_shown(label, TEMPLATES)
+    label, fine, turned = matched_pictures(rows)
+    shown = frequent_classes(label, TEMPLATES)
     shape = (ANGLES, RINGS, 3) if name == "piece" else (SITE_TEMPLATE, SITE_TEMPLATE, 3)
     prints = np.zeros((PART_COUNTS[name], *shape, TEMPLATES), np.float32)
     bias = np.zeros(PART_COUNTS[name] * TEMPLATES, np.float32)
@@ -95,7 +86,7 @@ def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
     return {f"classes/{name}_parts": prints, f"classes/{name}_parts.bias": bias}
 
 
-def match_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
+def match_parts_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
     """(r, n) what the prints of parts say of places as of `class_fit.rows_of`, as a reader has it"""
     fine, prints = rows["pixels"], drawn[f"classes/{name}_parts"]
     upright = rows.get("upright", np.ones(len(fine), bool))
@@ -107,7 +98,17 @@ def match_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.
     return np.maximum(fits, 0)
 
 
-def often_shown(label: np.ndarray, most: int) -> np.ndarray:
+def matched_pictures(
+    rows: Mapping[str, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the places that prints are matched at: (r,) classes, (r, ...) pictures, (r,) whether what lies
+    there may be turned by quarters"""
+    places = np.flatnonzero(rows["matched"] > 0)
+    turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
+    return rows["label"][places], rows["pixels"][places].astype(np.float32), turned
+
+
+def frequent_classes(label: np.ndarray, most: int) -> np.ndarray:
     """The classes that are shown often enough, the most often shown first"""
     counts = np.bincount(label)
     often = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c] >= FEWEST_SHOWN]

@@ -134,17 +134,23 @@ def turned_parts(name: str, fine: np.ndarray, quarters: bool) -> list[list[np.nd
 def match_parts(
     name: str, fine: np.ndarray, templates: np.ndarray, quarters: bool, chunk: int = 512
 ) -> np.ndarray:
-    """(r, PART_COUNTS * T) how well prints of parts (PART_COUNTS, ..., c, T) fit pictures that are `FINER`; quarters:
+    """(r, P * T) how well the prints of P parts (P, ..., c, T) fit pictures that are `FINER`; quarters:
     turned by quarters too"""
-    out = np.full((len(fine), PART_COUNTS[name] * templates.shape[-1]), -np.inf, np.float32)
+    out = np.full((len(fine), len(templates) * templates.shape[-1]), -np.inf, np.float32)
     for n in range(0, len(fine), chunk):
         for parts in turned_parts(name, fine[n : n + chunk], quarters):
-            fits = [
-                turn_templates(p, t) if name == "piece" else slide_templates(p, t, False)
-                for p, t in zip(parts, templates)
-            ]
+            fits = [match_templates(name, p, t, False) for p, t in zip(parts, templates)]
             out[n : n + chunk] = np.maximum(out[n : n + chunk], np.concatenate(fits, 1))
     return out
+
+
+def match_templates(
+    name: str, pixels: np.ndarray, templates: np.ndarray, quarters: bool
+) -> np.ndarray:
+    """(r, T) how well templates fit pictures of sites or of pieces; quarters: of sites that may be turned"""
+    if name == "piece":
+        return turn_templates(pixels, templates)
+    return slide_templates(pixels, templates, quarters)
 
 
 def slide_templates(

@@ -46,11 +46,10 @@ from vision.learned.network import (
     coarsen_pictures,
     grid_places,
     match_parts,
+    match_templates,
     polar_places,
-    slide_templates,
     square_axes,
     standing_axes,
-    turn_templates,
 )
 from vision.plan import Plan
 from vision.storage import model_file
@@ -275,11 +274,7 @@ class LearnedReader:
         are `FINER`"""
         w, own, parts = self.weights, f"classes/{name}_prints", f"classes/{name}_parts"
         whole = coarsen_pictures(name, fine)
-        fits = (
-            turn_templates(whole, w[own])
-            if name == "piece"
-            else slide_templates(whole, w[own], quarters)
-        )
+        fits = match_templates(name, whole, w[own], quarters)
         told = np.maximum(fits + w[f"{own}.bias"], 0)
         if parts not in w:
             return told

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.learned.prints import begin_prints, draw_parts, match_rows
+from calibration.learned.prints import begin_prints, draw_parts, match_parts_of_rows
 from vision.learned.network import (
     ANGLES,
     FINER,
@@ -119,7 +119,7 @@ def test_prints_of_parts_tell_kinds_of_which_the_rest_is_hidden(name, upright, h
     rows = fine_rows(name, upright, 1)
     drawn = draw_parts(name, rows)
     asked = fine_rows(name, upright, 2, hidden)
-    fits = match_rows(name, drawn, asked).reshape(-1, PART_COUNTS[name], TEMPLATES)
+    fits = match_parts_of_rows(name, drawn, asked).reshape(-1, PART_COUNTS[name], TEMPLATES)
     counts = np.bincount(rows["label"])
     own = np.argsort(-counts, kind="stable")  # whose each print is, the most often shown first
     told = own[fits.sum(1)[:, :KINDS].argmax(1)]
@@ -130,4 +130,4 @@ def test_close_ups_have_no_prints_of_parts():
     rows = fine_rows("site", True, 1)
     rows["matched"][:] = 0
     drawn = draw_parts("site", rows)
-    assert not match_rows("site", drawn, rows).any()
+    assert not match_parts_of_rows("site", drawn, rows).any()

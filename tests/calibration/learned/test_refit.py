@@ -18,7 +18,7 @@ from calibration.learned.network import (  # noqa: E402
     classify_places,
     match_site_prints,
 )
-from calibration.learned.prints import match_rows  # noqa: E402
+from calibration.learned.prints import match_parts_of_rows  # noqa: E402
 from calibration.learned.refit import label_peaks, peak_rows, refit_classes  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -65,7 +65,7 @@ def site_loss(w, rows):
     """The loss of what is said of sites, by prints of parts too if there are any"""
     embedded = rows["embedded"]
     if "classes/site_parts" in w:
-        embedded = np.concatenate([embedded, match_rows("site", w, rows)], 1)
+        embedded = np.concatenate([embedded, match_parts_of_rows("site", w, rows)], 1)
     pixels = coarsen_pictures("site", rows["pixels"].astype(np.float32))
     prints = match_site_prints(w, pixels, rows.get("upright"))
     logits = classify_places(w, "site", embedded, prints)

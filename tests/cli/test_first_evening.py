@@ -78,7 +78,7 @@ def test_from_set_up_to_the_last_goodbye(place, chromium):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"},
     )
     try:
         url, pin = said_by(run, r"The page: +(\S+)"), said_by(run, r"PIN: (\d{8})")
@@ -123,5 +123,6 @@ def test_from_set_up_to_the_last_goodbye(place, chromium):
         assert took < max(2.0, 4 * slow), f"{took:.1f} s till the whole table had stopped"
         assert "Traceback" not in run.stderr.read()
     finally:
+        print("it had ended with", run.poll())  # shown where the test fails
         run.kill()
-        run.wait()
+        print(run.communicate()[1])

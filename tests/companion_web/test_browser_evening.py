@@ -62,6 +62,19 @@ def test_the_installed_pages_open_while_the_table_is_off(visit, server):
         assert page.locator("nav a").count() == 1 and fits(page)
 
 
+def test_what_is_not_kept_does_not_wait_for_the_worker_that_keeps_pages(visit):
+    page = visit()
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    through = """async path => {
+        await (await fetch(path)).text();
+        return performance.getEntriesByName(location.origin + path).at(-1).workerMatchedSourceType;
+    }"""
+    assert page.evaluate(through, "/api/plan") == "fetch-event", "kept, so the worker is asked"
+    assert page.evaluate(through, "/api/snapshot") == "network"
+
+
 def test_what_makes_the_page_installable(app):
     client = app.test_client()
     kept = client.get("/assets.json").json

@@ -16,7 +16,13 @@ async function fetchAll() {
 
 /** @type {any} TypeScript knows a page or a worker, not both */
 const worker = self;
-worker.addEventListener("install", e => { worker.skipWaiting(); e.waitUntil(fetchAll().catch(() => {})); });
+// What is not kept goes past this worker, which may be slow to start, where the browser can be told so.
+const ROUTES = [
+  { condition: { urlPattern: "/api/plan", requestMethod: "get" }, source: "fetch-event" },
+  { condition: { urlPattern: "/api/*" }, source: "network" },
+];
+
+worker.addEventListener("install", e => { worker.skipWaiting(); e.addRoutes?.(ROUTES).catch(() => {}); e.waitUntil(fetchAll().catch(() => {})); });
 worker.addEventListener("activate", e => e.waitUntil(caches.keys()
   .then(names => Promise.all(names.filter(n => n !== KEPT).map(n => caches.delete(n)))).then(() => worker.clients.claim())));
 

@@ -212,14 +212,12 @@ def match_site_prints(
 def match_piece_prints(w: Mapping[str, jax.Array], pixels: jax.Array) -> jax.Array:
     """(r, TEMPLATES) how well the copy's prints fit pieces (r, ANGLES, RINGS, 3), turned any way"""
     around = jnp.concatenate([pixels, pixels[:, :-1]], 1).astype(jnp.float32)
-    fits = lax.conv_general_dilated(
-        around,
-        w["classes/piece_prints"],
-        (1, 1),
-        "VALID",
-        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    # as one product of matrices: in half the time that a filter as long as the picture takes
+    turns = jnp.stack(
+        [around[:, n : n + ANGLES].reshape(len(pixels), -1) for n in range(ANGLES)], 1
     )
-    return jax.nn.relu(fits.max((1, 2)) + w["classes/piece_prints.bias"])
+    fits = turns @ w["classes/piece_prints"].reshape(turns.shape[-1], -1)
+    return jax.nn.relu(fits.max(1) + w["classes/piece_prints.bias"])
 
 
 def heat_loss(logits: jax.Array, target: jax.Array) -> jax.Array:

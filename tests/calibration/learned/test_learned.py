@@ -89,7 +89,7 @@ def test_a_network_that_learnt_nothing_is_silent(lesson, monkeypatch):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson):
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 60, beside=False))
+    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 40, beside=False))
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)
@@ -117,22 +117,23 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach.KEPT_EVERY", 2)
+    monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
     keep, trunk = tmp_path / "learning.npz", load_trunk_weights()
 
     class Killed(Exception):
         pass
 
-    whole = 10 + int(LAST_SHARE * 10)  # the last batches are for the classes
+    whole = 6 + int(LAST_SHARE * 6)  # the last batches are for the classes
 
     def kill_half_way(part):
-        if part > 6.5 / whole:
+        if part > 4.5 / whole:
             raise Killed
 
     with pytest.raises(Killed):
-        teach_network(lesson, trunk, 10, beside=False, progress=kill_half_way, keep=keep)
+        teach_network(lesson, trunk, 6, beside=False, progress=kill_half_way, keep=keep)
     parts = []
-    teach_network(lesson, trunk, 10, beside=False, progress=parts.append, keep=keep)
-    assert parts == pytest.approx([n / whole for n in range(7, whole + 1)])
+    teach_network(lesson, trunk, 6, beside=False, progress=parts.append, keep=keep)
+    assert parts == pytest.approx([n / whole for n in range(5, whole + 1)])
     parts.clear()
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
     assert len(parts) == 3 + int(LAST_SHARE * 3), "another lesson's is not gone on with"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.learned.examine import weigh_trust
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
 from calibration.readers.reader_fit import fit_reader_without_network
@@ -48,9 +47,6 @@ def add_learned_voice(
     """Teaches a network from the calibration photos and gives it to the reader.
     beside: whether other processes may help; keep: where what is learnt is kept on the way. Raises Unlearnt."""
     lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
-    shots = list(shots)
-    if all(s.layout for s in shots):
-        shots.append(reconstruct_empty_board(reader.plan, shots))
     lesson = prepare_lesson(reader.plan, shots, lying)
     teach = teach_apart if beside else partial(teach_network, beside=False)
     weights = teach(lesson, load_trunk_weights(), steps, progress=progress, keep=keep)

@@ -25,7 +25,6 @@ import msgspec
 import numpy as np
 
 from calibration.copy import load_copy
-from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.fit import shots_of
 from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
@@ -247,8 +246,6 @@ def lesson_of(path: Path) -> Lesson:
         return unpack_lesson(path)
     copy = load_copy(path)
     _, shots = shots_of(copy)
-    if all(s.layout for s in shots):
-        shots.append(reconstruct_empty_board(copy.plan, shots))
     loose = any(s.reads == "cluster" for s in copy.plan.site)
     return prepare_lesson(copy.plan, shots, taught(copy.plan, shots).lying if loose else [])
 

@@ -15,6 +15,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.learned.batch import Shapes
 from calibration.learned.checkpoint import KEPT_EVERY, Checkpoint
 from calibration.learned.compose import CROWDED, Composer, Look, Truth
@@ -129,9 +130,11 @@ def change_patches(
 
 
 def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) -> Lesson:
-    """shots: the calibration photos, one at least of the empty board (put together where nobody
-    took one); lying: where loose pieces and cards of clusters were found in them"""
+    """shots: the calibration photos; lying: where loose pieces and cards of clusters were found in
+    them"""
     shots = list(shots)
+    if all(s.layout for s in shots):
+        shots.append(reconstruct_empty_board(plan, shots))
     reference, _ = fit_lights(plan, shots)
     groups = group_sites(plan, [s.layout for s in shots])
     shown = {k for s in shots for contents in s.layout.values() for k in contents}

@@ -31,6 +31,13 @@ MESH_STEP = 8  # pixels between those whose places are worked out exactly
 SOFT = 0.35  # of FADE from a photo's own pieces, within which it gives way to what others show
 
 
+def with_empty_board(plan: Plan, shots: Sequence[Shot]) -> list[Shot]:
+    """These photos; where none is of the empty board, one put together after them"""
+    if all(s.layout for s in shots):
+        return [*shots, reconstruct_empty_board(plan, shots)]
+    return list(shots)
+
+
 def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
     """A photo of the empty board: the barest of these with what the others show bare in place of
     its pieces; where none does, what sites of like print show, as `Shot.guessed` says. One of these

@@ -25,6 +25,7 @@ import msgspec
 import numpy as np
 
 from calibration.copy import load_copy
+from calibration.empty_board.reconstruct import with_empty_board
 from calibration.fit import shots_of
 from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
@@ -245,7 +246,7 @@ def lesson_of(path: Path) -> Lesson:
     if path.is_file():
         return unpack_lesson(path)
     copy = load_copy(path)
-    _, shots = shots_of(copy)
+    shots = with_empty_board(copy.plan, shots_of(copy)[1])
     loose = any(s.reads == "cluster" for s in copy.plan.site)
     return prepare_lesson(copy.plan, shots, taught(copy.plan, shots).lying if loose else [])
 

@@ -15,7 +15,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.empty_board.reconstruct import reconstruct_empty_board
+from calibration.empty_board.reconstruct import with_empty_board
 from calibration.learned.batch import Shapes
 from calibration.learned.checkpoint import KEPT_EVERY, Checkpoint
 from calibration.learned.compose import CROWDED, Composer, Look, Truth
@@ -132,9 +132,7 @@ def change_patches(
 def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) -> Lesson:
     """shots: the calibration photos; lying: where loose pieces and cards of clusters were found in
     them"""
-    shots = list(shots)
-    if all(s.layout for s in shots):
-        shots.append(reconstruct_empty_board(plan, shots))
+    shots = with_empty_board(plan, shots)
     reference, _ = fit_lights(plan, shots)
     groups = group_sites(plan, [s.layout for s in shots])
     shown = {k for s in shots for contents in s.layout.values() for k in contents}

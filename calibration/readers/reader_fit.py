@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from calibration.empty_board.reconstruct import reconstruct_empty_board
+from calibration.empty_board.reconstruct import with_empty_board
 from calibration.readers.loose.train import taught
 from calibration.readers.pile.group_scenery import Each, fit_pile_reader, one_by_one
 from calibration.readers.standing.reader_fit import fit_standing_reader, standing_sites
@@ -41,8 +41,8 @@ def fit_reader_without_network(
     noise = min(estimate_noise(s.image, s.pose, plan.size) for s in shots)
     upright = standing_sites(plan, shots)
     flat = without_sites(plan, upright)
-    if flat.site and all(s.layout for s in shots):
-        shots = [*shots, reconstruct_empty_board(plan, shots)]
+    if flat.site:
+        shots = with_empty_board(plan, shots)
     if "pile" in kinds:
         board, _ = fit_lights(plan, shots)
         views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]

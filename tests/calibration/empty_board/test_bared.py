@@ -5,7 +5,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.empty_board.reconstruct import reconstruct_empty_board
+from calibration.empty_board.reconstruct import reconstruct_empty_board, with_empty_board
 from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.survey.registrar_fit import fit_registrar
 from tests.calibration.test_workers import PLAN
@@ -109,7 +109,11 @@ def test_sites_show_what_any_photo_has_of_them_bare_and_else_what_is_printed_ali
 def test_a_photo_of_the_empty_board_is_taken_as_it_is(table):
     pose = table.pose()
     empty = photo(table, pose, set())
-    assert reconstruct_empty_board(table.plan, [photo(table, pose, {"A1"}), empty]) is empty
+    laid = photo(table, pose, {"A1"})
+    assert reconstruct_empty_board(table.plan, [laid, empty]) is empty
+    assert with_empty_board(table.plan, [laid, empty]) == [laid, empty]
+    kept, made = with_empty_board(table.plan, [laid])
+    assert kept is laid and not made.layout
 
 
 def test_one_photo_of_rows_of_pieces_tells_the_whole_of_a_chequered_board():

@@ -89,10 +89,10 @@ def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
 def match_parts_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
     """(r, n) what the prints of parts say of places as of `class_fit.rows_of`, as a reader has it"""
     fine, prints = rows["pixels"], drawn[f"classes/{name}_parts"]
-    upright = rows.get("upright", np.ones(len(fine), bool))
+    turned = turned_places(rows)
     fits = np.zeros((len(fine), PART_COUNTS[name] * TEMPLATES), np.float32)
     for quarters in (False, True):
-        some = (rows["matched"] > 0) & (upright != quarters)
+        some = (rows["matched"] > 0) & (turned == quarters)
         fits[some] = match_parts(name, fine[some].astype(np.float32), prints, quarters)
         fits[some] += drawn[f"classes/{name}_parts.bias"]
     return np.maximum(fits, 0)
@@ -104,8 +104,13 @@ def matched_pictures(
     """Of the places that prints are matched at: (r,) classes, (r, ...) pictures, (r,) whether what lies
     there may be turned by quarters"""
     places = np.flatnonzero(rows["matched"] > 0)
-    turned = ~rows["upright"][places] if "upright" in rows else np.zeros(len(places), bool)
-    return rows["label"][places], rows["pixels"][places].astype(np.float32), turned
+    pixels = rows["pixels"][places].astype(np.float32)
+    return rows["label"][places], pixels, turned_places(rows)[places]
+
+
+def turned_places(rows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(r,) whether what lies there may be turned by quarters"""
+    return ~rows.get("upright", np.ones(len(rows["pixels"]), bool))
 
 
 def frequent_classes(label: np.ndarray, most: int) -> np.ndarray:

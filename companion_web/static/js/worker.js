@@ -2,8 +2,9 @@
 // Keeps the page's own files, so that the installed page opens while the table is off and says so itself.
 
 const KEPT = "nilometer-5";
+const PLAN = "/api/plan";      // all that is kept of /api
 const PAGES = ["/", "/join", "/setup", "/games", "/tv"];
-const kept = path => PAGES.includes(path) || path.startsWith("/static/") || path.startsWith("/locale/") || ["/api/plan", "/manifest.webmanifest"].includes(path);
+const kept = path => PAGES.includes(path) || path.startsWith("/static/") || path.startsWith("/locale/") || [PLAN, "/manifest.webmanifest"].includes(path);
 
 const put = async (cache, request, answer) => { if (answer.ok && !answer.redirected) await cache.put(request, answer); };
 
@@ -11,14 +12,14 @@ const put = async (cache, request, answer) => { if (answer.ok && !answer.redirec
 async function fetchAll() {
   const cache = await caches.open(KEPT), answer = await fetch("/assets.json");
   const paths = answer.ok ? await answer.json() : [];
-  await Promise.allSettled([...PAGES, "/api/plan", ...paths].map(async path => put(cache, path, await fetch(path))));
+  await Promise.allSettled([...PAGES, PLAN, ...paths].map(async path => put(cache, path, await fetch(path))));
 }
 
 /** @type {any} TypeScript knows a page or a worker, not both */
 const worker = self;
 // What is not kept goes past this worker, which may be slow to start, where the browser can be told so.
 const ROUTES = [
-  { condition: { urlPattern: "/api/plan", requestMethod: "get" }, source: "fetch-event" },
+  { condition: { urlPattern: PLAN, requestMethod: "get" }, source: "fetch-event" },
   { condition: { urlPattern: "/api/*" }, source: "network" },
 ];
 

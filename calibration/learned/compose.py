@@ -144,6 +144,8 @@ class Composer:
         self.sites = {s.id: s for s in plan.site}
         index = {s.id: n for n, s in enumerate(plan.site)}
         self.members = [[index[i] for i in g.ids] for g in groups]
+        turns = {i: q for g in groups for i, q in zip(g.ids, g.turns)}
+        self.turns = np.array([turns.get(s.id, 0) for s in plan.site])
         self.centres = np.array([s.centre for s in plan.site])
         self.centres_px = view.to_px(self.centres)
         self.piles = [s for s in plan.site if s.reads == "pile"]
@@ -274,7 +276,7 @@ class Composer:
 
     def frame_sites(self, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) px from the sites' centres, (N, 2, 2) px sides: where each is looked at"""
-        off, axes = np.zeros_like(self.centres), square_axes(SITE_REACH * self.boxes)
+        off, axes = np.zeros_like(self.centres), square_axes(SITE_REACH * self.boxes, self.turns)
         for g, mine in zip(self.groups, self.members):
             if g.tall:
                 off[mine], axes[mine] = frame_standing(self.centres[mine], g, camera)
@@ -349,6 +351,8 @@ class Composer:
                     kinds,
                     lean,
                     len(g.classes[c]) - len(kinds),
+                    90.0 * self.turns[n],
+                    g.reads == "pile" and g.quarters,
                 )
                 truth.labels[site.id] = c
             if g.loose and rng.random() < (full if tall or g.bare else 0.04):
@@ -374,9 +378,11 @@ class Composer:
         kinds: Sequence[str],
         lean: np.ndarray,
         hidden: int,
+        turn: float = 0.0,
+        anyhow: bool = False,
     ) -> float:
-        """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm; -> mm of
-        height they make together"""
+        """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm, turned by so
+        many degrees, anyhow: by any quarter; -> mm of height they make together"""
         rng = self.rng
         tall = hidden * 2.0
         for n, k in enumerate(kinds):
@@ -395,7 +401,8 @@ class Composer:
                     np.array(self.plan.pieces[kinds[n - 1]].footprint) / 2 - size / 2, 0
                 )
                 at = at + rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
-            x, y = paint.lay_piece(self.pick_look(k, True), at, tall, lean)
+            look = self.pick_look(k, True)
+            x, y = paint.lay_piece(look, at, tall, lean, turn=turn, anyhow=anyhow)
             # what lies loose elsewhere is found here too
             self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
             tall += self.plan.pieces[k].height
@@ -436,7 +443,8 @@ class Composer:
                 continue
             c = int(options[rng.integers(len(options))])
             kinds = [k for k in g.classes[c] if k != "?"]
-            tall = self.lay_pile(paint, truth, at, box, kinds, lean, len(g.classes[c]) - len(kinds))
+            hidden, anyhow = len(g.classes[c]) - len(kinds), g.reads == "pile" and g.quarters
+            tall = self.lay_pile(paint, truth, at, box, kinds, lean, hidden, anyhow=anyhow)
             truth.elsewhere.append((n, c, *at))
             if g.loose and rng.random() < 0.5:
                 self.scatter_loose(paint, truth, at - box / 2 + box * SQUARE, g, tall, lean)
@@ -775,18 +783,26 @@ class Painter:
         return part.size == 0 or float((part == mark).mean()) > SHOWN_PART
 
     def lay_piece(
-        self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False
+        self,
+        look: Look,
+        foot: np.ndarray,
+        base: float,
+        lean: np.ndarray,
+        loose: bool = False,
+        turn: float = 0.0,
+        anyhow: bool = False,
     ) -> tuple[float, float]:
-        """Lays a look where its foot is at (2,) mm, `base` mm above the board; -> its top's middle
-        as it appears, whole canvas' px"""
+        """Lays a look where its foot is at (2,) mm, `base` mm above the board, turned by some `turn`
+        degrees where it is known how it lies, anyhow: by any quarter; -> its top's middle as it
+        appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         self.laid += 1
-        turn = rng.normal(0, 4.0)
+        turn += rng.normal(0, 4.0)
         if look.turned is not None and not loose:
             turn += look.turned + 90 * rng.integers(4)  # nobody says to which side it is turned
         elif look.lies == "any" or loose and look.lies == "quarters" and rng.random() < 0.8:
             turn += rng.uniform(0, 360)
-        elif look.lies == "quarters":
+        elif look.lies == "quarters" or anyhow:
             turn += 90 * rng.integers(4)
         top, ground = foot + lean * (base + piece.height), foot + lean * base
         at = view.to_px(top)

@@ -335,12 +335,14 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
 
 
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
-    """Turns the looks of each kind by quarters so that they look alike, in place; -> the footprints
-    that lie one way up throughout"""
+    """Turns the looks of each kind by quarters so that they look alike, in place; -> the ways of
+    reading sites and footprints that lie one way up throughout. On clusters, as theirs know which
+    way they lie"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
     for kind in sorted({s.kind for s in specimens}):
         piece = plan.pieces[kind]
         mine = [s for s in specimens if s.kind == kind]
+        mine.sort(key=lambda s: plan.sites[s.site].reads)  # clusters first
         if piece.disc:
             continue
         first = mine[0]
@@ -355,10 +357,10 @@ def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
             if s.look.shape != first.look.shape:
                 continue
             q = min(quarters, key=unlikeness)
-            turned[piece.footprint].append(q != 0)
+            turned[plan.sites[s.site].reads, piece.footprint].append(q != 0)
             s.look, s.clear, s.turn = (
                 np.ascontiguousarray(np.rot90(s.look, q)),
                 np.ascontiguousarray(np.rot90(s.clear, q)),
                 s.turn + 90.0 * q,
             )
-    return {size for size, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
+    return {place for place, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}

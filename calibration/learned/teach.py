@@ -6,7 +6,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import queue as queues
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -153,7 +154,8 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     standing = cut_standing(plan, fine, upright_found, first, cuts, grounds)
     upright = align_quarters(plan, specimens)
     looks = make_looks(plan, fine.scale, specimens, upright)
-    groups = complete_groups(plan, groups, looks)
+    groups = complete_groups(plan, groups, looks, upright)
+    groups = turn_groups(plan, groups, lying)
     forms = group_forms(plan, groups)
     groups = measure_tops(plan, groups, forms)
     shapes = Shapes.of(groups, forms, view.scale)
@@ -176,11 +178,14 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
 
 
 def complete_groups(
-    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]]
+    plan: Plan,
+    groups: Sequence[SiteGroup],
+    looks: Mapping[str, Sequence[Look]],
+    upright: Set[tuple],
 ) -> tuple[SiteGroup, ...]:
     """The groups with what may lie on them besides what the samplers happen to show there: other
     kinds of the same form whose looks are known. Of a pile that tells kinds by their turn only those
-    of which it is known how they lie"""
+    of which it is known how they lie. upright: as of `align_quarters`"""
 
     def form_of(kind: str) -> tuple:
         return plan.pieces[kind].shape
@@ -205,12 +210,36 @@ def complete_groups(
                 and set(g.ids) & plan.fitting[k]
                 and (k not in by_turn or any(v.turned is not None for v in looks[k]))
             ]
-        quarters = any(v.lies != "upright" for c in classes for k in c for v in looks.get(k, ()))
+        quarters = any(
+            v.lies != "upright" or g.reads == "pile" and ("pile", v.piece.footprint) not in upright
+            for c in classes
+            for k in c
+            for v in looks.get(k, ())
+        )
         out.append(
             msgspec.structs.replace(
                 g, loose=tuple(sorted(loose)), classes=tuple(classes), quarters=quarters
             )
         )
+    return tuple(out)
+
+
+def turn_groups(
+    plan: Plan, groups: Sequence[SiteGroup], lying: Sequence[Lying]
+) -> tuple[SiteGroup, ...]:
+    """The groups with how cards lie on their sites: as they were found on those that the plan calls
+    alike. Two kinds may show the same print and be told apart by that alone"""
+    found: dict[str, list[int]] = defaultdict(list)
+    for one in lying:
+        site, piece = plan.sites[one.site], plan.pieces[one.kind]
+        if site.group is not None and not piece.disc and is_card(site, piece):
+            found[site.group].append(round(one.turn / (np.pi / 2)) % 4)
+    usual = {name: max(set(q), key=q.count) for name, q in found.items()}
+    out = []
+    for g in groups:
+        turns = tuple(usual.get(plan.sites[i].group or "", 0) for i in g.ids)
+        turned = g.reads == "cluster" and any(turns)
+        out.append(msgspec.structs.replace(g, turns=turns if turned else ()))
     return tuple(out)
 
 
@@ -220,12 +249,14 @@ def make_looks(
     """kind -> how it looks. A kind that only its turn tells from another (`looks`, `turned`) is
     also taken from that one, turned, where a pile shows how that lies"""
 
+    def lies_on_cluster(s: Specimen) -> bool:
+        return plan.sites[s.site].reads == "cluster"
+
     def lies_loose(s: Specimen) -> bool:
-        return plan.sites[s.site].reads == "cluster" and not is_card(
-            plan.sites[s.site], plan.pieces[s.kind]
-        )
+        return lies_on_cluster(s) and not is_card(plan.sites[s.site], plan.pieces[s.kind])
 
     loose = {s.kind for s in specimens if lies_loose(s)}
+    cards = {plan.pieces[s.kind].footprint for s in specimens if lies_on_cluster(s)}
     partners = {p.kind for p in plan.piece if p.looks} | {p.looks for p in plan.piece if p.looks}
     out: dict[str, list[Look]] = {}
     for straight in (True, False):
@@ -237,7 +268,7 @@ def make_looks(
                 "any"
                 if kind in loose or piece.disc
                 else "upright"
-                if piece.footprint in upright
+                if ("cluster" if piece.footprint in cards else "pile", piece.footprint) in upright
                 else "quarters"
             )
             out.setdefault(kind, []).extend(

@@ -4,7 +4,7 @@ SiteGroup."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -29,7 +29,8 @@ class SiteGroup(msgspec.Struct, frozen=True):
     besides; most: the most of them a sampler shows; bare: whether they lie where no card does;
     tall, foot: mm that the tallest piece is high which stands on a pile, and the widest wide; 0
     where all lie; quarters: whether what lies there may lie turned by quarters; top: mm across the
-    uppermost pieces of a pile that lie loose elsewhere, 0 where there are none"""
+    uppermost pieces of a pile that lie loose elsewhere, 0 where there are none; turns: by how many
+    quarters, clockwise, what lies on each of the sites is turned, () where nothing is"""
 
     reads: str
     ids: tuple[str, ...]
@@ -42,6 +43,12 @@ class SiteGroup(msgspec.Struct, frozen=True):
     foot: float = 0.0
     quarters: bool = False
     top: float = 0.0
+    turns: tuple[int, ...] = ()
+
+    def turns_of(self, sites: Iterable[str]) -> np.ndarray:
+        """(r,) by how many quarters what lies on these sites is turned"""
+        known = dict(zip(self.ids, self.turns))
+        return np.array([known.get(i, 0) for i in sites], int)
 
 
 def is_card(site: Site, piece: Piece) -> bool:

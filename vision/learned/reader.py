@@ -213,7 +213,7 @@ class LearnedReader:
             return np.zeros((0, len(self.groups[group].classes)))
         at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
         side = np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
-        axes = square_axes(side * self.view.scale)
+        axes = square_axes(side * self.view.scale, self.groups[group].turns_of(ids))
         side = np.full(len(ids), self.groups[group].top * self.view.scale)
         unseen = np.full(2, np.nan)
         tops_px = np.array([unseen if t is None else self.view.to_px(t.top) - origin for t in tops])

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from calibration.learned.compose import Evening, Look, Painter
-from calibration.learned.teach import turn_looks
+from calibration.learned.cut_out import Specimen, align_quarters
+from calibration.learned.teach import turn_groups, turn_looks
+from vision.geometry.posed_photo import Lying
 from vision.learned.canvas import Canvas
+from vision.learned.groups import group_sites
+from vision.learned.network import square_axes
+from vision.learned.reader import sample_pictures
 from vision.plan import parse_plan
 
 PLAN = parse_plan(
@@ -19,6 +24,32 @@ PLAN = parse_plan(
         ],
     },
     "market",
+)
+
+EVENING = Evening(0, np.zeros(2), np.array([50, 50, 900.0]), np.zeros(2), 0.5, 0.0, 0.0)
+BANKS = parse_plan(
+    {
+        "game": "river",
+        "size": [100, 100],
+        "site": [
+            {
+                "id": name,
+                "reads": reads,
+                "outline": [[x, 10], [x + 42, 10], [x + 42, 52], [x, 52]],
+                "group": group,
+            }
+            for name, reads, x, group in (
+                ("west", "cluster", 2, "left"),
+                ("east", "cluster", 48, "right"),
+                ("stock", "pile", 25, "stock"),
+            )
+        ],
+        "piece": [
+            {"kind": "few", "size": [40, 40], "height": 1},
+            {"kind": "many", "size": [40, 40], "height": 1},
+        ],
+    },
+    "banks",
 )
 
 
@@ -48,13 +79,58 @@ def test_a_kind_is_not_taken_from_looks_of_which_nobody_knows_how_they_lie():
 
 def test_what_is_turned_on_a_pile_lies_so_whichever_side_is_up():
     view = Canvas((100.0, 100.0), 1.0)
-    evening = Evening(0, np.zeros(2), np.array([50, 50, 900.0]), np.zeros(2), 0.5, 0.0, 0.0)
     steepness = []
     for seed in range(40):
         canvas = np.full((*view.shape, 3), 5.0, np.float32)
-        paint = Painter(canvas, view, (0, 0), evening, np.random.default_rng(seed))
+        paint = Painter(canvas, view, (0, 0), EVENING, np.random.default_rng(seed))
         paint.lay_piece(look_of("bad:fig", 45.0), np.array([50.0, 50.0]), 0.0, np.zeros(2))
         y, x = np.nonzero(paint.canvas[..., 0] < 4.4)
         steepness.append(np.corrcoef(x, y)[0, 1])
     assert np.abs(steepness).min() > 0.7, "never straight"
     assert 10 < (np.array(steepness) > 0).sum() < 30, "to either side"
+
+
+def test_cards_lie_on_sites_that_are_alike_as_they_were_found_there():
+    lying = [
+        Lying(n, site, kind, BANKS.sites[site].centre, np.radians(turn))
+        for n, (site, kind, turn) in enumerate(
+            [("west", "few", -4), ("east", "few", 183), ("east", "many", 176), ("west", "many", 6)]
+        )
+    ]
+    layouts = [{"west": ["few"], "east": ["many"], "stock": ["few"]}]
+    fields, stock = turn_groups(BANKS, group_sites(BANKS, layouts), lying)
+    assert fields.turns_of(["east", "west"]).tolist() == [2, 0]
+    assert not stock.turns, "nobody knows how they lie there"
+    straight = turn_groups(BANKS, (fields, stock), [m for m in lying if m.site == "west"])[0]
+    assert not straight.turns
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_a_card_is_looked_at_as_it_lies_on_its_site(quarters):
+    view = Canvas((100.0, 100.0), 1.0)
+
+    def picture_turned(turn: int) -> np.ndarray:
+        canvas = np.full((*view.shape, 3), 5.0, np.float32)
+        look = look_of("fig", None)
+        look.patch[:9, 10:] = 3.0  # a corner of its own
+        look = Look(BANKS.pieces["few"], look.patch, look.mask, look.side, 1.0, "upright")
+        paint = Painter(canvas, view, (0, 0), EVENING, np.random.default_rng(1))
+        x, y = paint.lay_piece(look, np.array([50.0, 50.0]), 0.0, np.zeros(2), turn=90.0 * turn)
+        axes = square_axes(np.array([24.0]), np.array([turn]))
+        return sample_pictures(paint.canvas, np.array([[x, y]]), axes)[0, ..., 0]
+
+    straight, turned = picture_turned(0), picture_turned(quarters)
+    assert straight[3:12, -12:-3].mean() < 3.5 < straight[3:12, 3:12].mean()
+    assert np.abs(turned - straight).mean() < 0.05
+
+
+def test_a_stock_whose_cards_lie_anyhow_does_not_turn_those_on_the_board():
+    def specimen(site: str, kind: str, turned: int) -> Specimen:
+        look = np.rot90(look_of("fig", None).patch, turned).copy()
+        look[:9] += 0.5 * (kind == "many")
+        clear = np.ones(look.shape[:2], np.float32)
+        return Specimen(0, site, kind, BANKS.sites[site].centre, 0.0, 90.0 * turned, look, clear)
+
+    laid = [specimen(s, k, 0) for s in ("west", "east") for k in ("few", "many") for _ in range(2)]
+    stock = [specimen("stock", k, 1) for k in ("few", "many") for _ in range(2)]
+    assert align_quarters(BANKS, [*stock, *laid]) == {("cluster", (40.0, 40.0))}

@@ -169,9 +169,10 @@ def slide_templates(
     for n in range(0, len(pixels), chunk):
         some = pixels[n : n + chunk]
         windows = np.lib.stride_tricks.sliding_window_view(some, (k, k), (1, 2))
-        rows = windows.transpose(0, 1, 2, 4, 5, 3).reshape(len(some), -1, k * k * c)
+        rows = windows.transpose(0, 1, 2, 4, 5, 3).reshape(-1, k * k * c)
         for f in filters:
-            out[n : n + chunk] = np.maximum(out[n : n + chunk], (rows @ f).max(1))
+            fits = (rows @ f).reshape(len(some), -1, count)
+            out[n : n + chunk] = np.maximum(out[n : n + chunk], fits.max(1))
     return out
 
 
@@ -180,5 +181,6 @@ def turn_templates(pixels: np.ndarray, templates: np.ndarray) -> np.ndarray:
     ANGLES, RINGS, c), turned as it fits best"""
     around = np.concatenate([pixels, pixels[:, :-1]], 1)
     windows = np.lib.stride_tricks.sliding_window_view(around, ANGLES, 1)
-    rows = windows.transpose(0, 1, 4, 2, 3).reshape(len(pixels), ANGLES, -1)
-    return (rows @ templates.reshape(-1, templates.shape[-1])).max(1)
+    count = templates.shape[-1]
+    rows = windows.transpose(0, 1, 4, 2, 3).reshape(len(pixels) * ANGLES, -1)
+    return (rows @ templates.reshape(-1, count)).reshape(len(pixels), ANGLES, count).max(1)

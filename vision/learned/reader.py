@@ -332,16 +332,22 @@ class LearnedReader:
 
     def heat_maps(self, heat: np.ndarray) -> np.ndarray:
         """(h/2, w/2, forms) logits of the trunk's heat features"""
-        return heat @ self.weights["classes/heat"] + self.weights["classes/heat.bias"]
+        w, b = self.weights["classes/heat"], self.weights["classes/heat.bias"]
+        planes = heat.transpose(2, 0, 1).reshape(len(w), -1)  # no copy, as the network gives it
+        return (w.T @ planes + b[:, None]).reshape(-1, *heat.shape[:2]).transpose(1, 2, 0)
 
     def without_clashes(self, found: list[Finding]) -> list[Finding]:
         """Of pieces of like size that would lie in one another only the surest"""
-        kept: list[Finding] = []
-        for one in sorted(found, key=lambda f: -f.chance):
-            mine = self.forms[one.form]
-            if not any(would_clash(mine, self.forms[o.form], one.foot - o.foot) for o in kept):
-                kept.append(one)
-        return kept
+        ordered = sorted(found, key=lambda f: -f.chance)
+        feet = np.array([f.foot for f in ordered]).reshape(-1, 2)
+        reach = np.array([[clash_reach(a, b) for a in self.forms] for b in self.forms])
+        forms = np.array([f.form for f in ordered], int)
+        kept: list[int] = []
+        for n in range(len(ordered)):
+            apart = np.hypot(*(feet[kept] - feet[n]).T)
+            if (apart > reach[forms[n], forms[kept]]).all():
+                kept.append(n)
+        return [ordered[n] for n in kept]
 
     def uppermost_piece(self, group: int, site: str, pieces: Sequence[Finding]) -> Finding | None:
         """The surest of the pieces found on a pile's site, where pieces lie uppermost that lie loose
@@ -522,12 +528,13 @@ class SiteMap:
         return {s: p / total for s, p in chances.items() if p / total > 0.01}
 
 
-def would_clash(one: Form, other: Form, apart: np.ndarray) -> bool:
-    """Whether pieces of these forms, of like size and (2,) mm apart, would lie in one another"""
+def clash_reach(one: Form, other: Form) -> float:
+    """mm apart at which pieces of these forms, if of like size, would still lie in one another;
+    negative where they never would"""
     if max(one.width, other.width) > 2 * min(one.width, other.width):
-        return False
+        return -1.0
     nearest = FLAT_CLASH if one == other and is_flat(one.size, one.height) else CLASH
-    return bool(np.hypot(*apart) <= nearest * min(one.breadth, other.breadth))
+    return nearest * min(one.breadth, other.breadth)
 
 
 def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -613,8 +620,12 @@ def sample_pictures(picture: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np
 
 def gather_places(features: np.ndarray, index: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(r, n, c) of a map (h, w, c) at places as `neighbours_of` gives them"""
-    flat = np.ascontiguousarray(features).reshape(-1, features.shape[-1])
-    return np.einsum("rgkc,rgk->rgc", flat[index], weight)
+    if features.flags.c_contiguous:
+        flat = features.reshape(-1, features.shape[-1])
+        return np.einsum("rgkc,rgk->rgc", flat[index], weight)
+    # as the network gives them, channel by channel: to copy them whole takes longer
+    planes = features.transpose(2, 0, 1).reshape(features.shape[-1], -1)
+    return np.einsum("crgk,rgk->rgc", planes[:, index], weight)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

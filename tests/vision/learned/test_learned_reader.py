@@ -40,10 +40,10 @@ from vision.learned.reader import (
     LearnedReader,
     SiteMap,
     Trunk,
+    clash_reach,
     close_up,
     frame_tops,
     nearest_tops,
-    would_clash,
 )
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
@@ -367,11 +367,9 @@ def test_ships_lie_side_by_side_and_flat_ones_on_each_other():
         Form((30.0, 30.0), False, 14.0, ("crate",)),
     )
     disc = Form((14.0, 14.0), True, 2.0, ("disc",))
-    assert not would_clash(ship, ship, np.array([0, 12.0])), "side by side"
-    assert not would_clash(ship, ship, np.array([0, 7.0])), "one on the other"
-    assert would_clash(ship, ship, np.array([0, 5.0])), "one seen twice"
-    assert would_clash(cube, cube, np.array([6.0, 0])) and not would_clash(
-        cube, cube, np.array([8.0, 0])
-    )
-    assert would_clash(ship, disc, np.array([7.0, 0])), "one taken for two things"
-    assert not would_clash(cube, crate, np.zeros(2)), "on it"
+    assert clash_reach(ship, ship) < 12, "side by side"
+    assert clash_reach(ship, ship) < 7, "one on the other"
+    assert clash_reach(ship, ship) >= 5, "one seen twice"
+    assert 6 <= clash_reach(cube, cube) < 8
+    assert clash_reach(ship, disc) >= 7, "one taken for two things"
+    assert clash_reach(cube, crate) < 0, "on it"

@@ -4,6 +4,7 @@ Reader."""
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
@@ -44,6 +45,8 @@ from vision.storage import model_file
 from vision.storage.heap_trim import trim_heap
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
+# what the network must give a pile for the matchers not to be asked: they could not outweigh it
+PLAIN = math.log(0.985)
 LIKELIEST = 4  # places on a board of squares that are weighed closely
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -71,13 +74,13 @@ class Reader:
         self.plan, self.registrar, self.readers = plan, registrar, list(readers)
         self.tempers, self.prior = dict(tempers or {}), prior or PlacementPrior({})
         self.noise, self.learned, self.heaps = noise, learned, heaps or HeapPrior()
-        piles = next((r for r in self.readers if isinstance(r, PileReader)), None)
+        self.piles = next((r for r in self.readers if isinstance(r, PileReader)), None)
         self.preprocessor = Preprocessor(
             plan.size,
             next((r.reference for r in self.readers if hasattr(r, "reference")), None),
             next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None),
             noise,
-            (lambda: piles.colours) if piles is not None else None,
+            (lambda: self.piles.colours) if self.piles is not None else None,
         )
 
     def read(
@@ -227,12 +230,30 @@ class Reader:
                 sites = None
             if sites is not None and cache.untouched:
                 picture.take_as_is()
+        learned = {} if self.learned is None else self.learned.read(picture.raw, pose, sites)
+        plain = self.plain_piles(learned, pose)
         try:
-            found = self.match_sites(picture, pose, sites, cache)
+            found = self.match_sites(picture, pose, sites, cache, plain.keys())
         except StaleCache:
             cache.forget(self, pose)
             return self.read_sites(image, pose, None, cache)
-        return found if self.learned is None else self.merge_learned(picture, pose, sites, found)
+        return plain | self.merge_voices(found, learned)
+
+    def plain_piles(
+        self, learned: Mapping[str, SiteEvidence], pose: Pose
+    ) -> dict[str, SiteEvidence]:
+        """What the network tells of piles so surely that the matchers need not be asked: where it
+        is believed before them and was taught all that they know"""
+        if self.learned is None or self.piles is None:
+            return {}
+        known, taught = self.piles.known_contents, self.learned.taught
+        plain = {
+            s: learned[s]
+            for s in self.learned.mastered & known.keys() & learned.keys()
+            if known[s] <= (taught[s] or known[s]) and learned[s].sureness > PLAIN
+        }
+        beyond = beyond_picture([self.plan.sites[s] for s in plain], pose)
+        return {s: e for s, e in plain.items() if s not in beyond}
 
     def match_sites(
         self,
@@ -240,14 +261,20 @@ class Reader:
         pose: Pose,
         sites: Set[str] | None,
         cache: FrameCache | None,
+        plain: Set[str] = frozenset(),
     ) -> dict[str, SiteEvidence]:
         """What the matchers read, scaled by their temperatures; nothing of sites beyond the
-        picture's edge. Raises StaleCache."""
+        picture's edge. plain: piles that are known without them. Raises StaleCache."""
         found: dict[str, SiteEvidence] = {}
         for reader in self.readers:
-            found |= reader.read(getattr(picture, reader.prepared), pose, sites, cache)
+            asked = sites
+            if plain and reader is self.piles:
+                asked = (reader.known_contents.keys() if sites is None else sites) - plain
+                if asked.isdisjoint(reader.known_contents):
+                    continue
+            found |= reader.read(getattr(picture, reader.prepared), pose, asked, cache)
         if cache is not None:
-            cache.untouched = picture.untouched
+            cache.untouched = bool(found) and picture.untouched
         beyond = beyond_picture([self.plan.sites[s] for s in found], pose)
         unscaled = TemperatureScaling()
         return {
@@ -257,15 +284,12 @@ class Reader:
             for s, e in found.items()
         }
 
-    def merge_learned(
-        self,
-        picture: PreparedPicture,
-        pose: Pose,
-        sites: Set[str] | None,
-        found: Mapping[str, SiteEvidence],
+    def merge_voices(
+        self, found: Mapping[str, SiteEvidence], second: Mapping[str, SiteEvidence]
     ) -> dict[str, SiteEvidence]:
-        """The same evidence with the network's voice, as far as it is believed"""
-        second = self.learned.read(picture.raw, pose, None if sites is None else set(found))
+        """The matchers' evidence with the network's voice, as far as it is believed"""
+        if self.learned is None:
+            return dict(found)
         taught, trust = self.learned.taught, self.learned.trust
 
         def weights_of(site: str, matched: SiteEvidence) -> VoiceWeights:

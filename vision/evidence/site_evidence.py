@@ -34,6 +34,11 @@ class SiteEvidence(msgspec.Struct, frozen=True):
         """Whether something that is none of the pieces is likelier than any contents"""
         return not self.options or self.other > self.options[0][1]
 
+    @property
+    def sureness(self) -> float:
+        """Log-probability of what most likely lies there"""
+        return self.options[0][1] if self.options else FLOOR
+
     def logp(self, contents: Contents, reads: str = "pile") -> float:
         """Log-probability of these contents; FLOOR for what is not listed. Where something foreign
         lies nothing can be told, so any contents get the same share of it."""

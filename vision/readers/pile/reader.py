@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 
 import cv2
@@ -52,6 +53,16 @@ class PileReader:
         return CopyColours.of(
             p for g in self.cells + self.blocks for p in (g.empty, g.stage.fine.pictures)
         )
+
+    @cached_property
+    def known_contents(self) -> dict[str, frozenset[Contents]]:
+        """site -> all that it may be said to bear, but for nothing"""
+        out: dict[str, frozenset[Contents]] = {}
+        for g in self.cells:
+            piled = [c for h in g.stage.heights for c in h.contents]
+            known = frozenset([*g.stage.looks, *chain.from_iterable(g.turned), *piled])
+            out |= dict.fromkeys(g.group.ids, known - {()})
+        return out
 
     def read(
         self,

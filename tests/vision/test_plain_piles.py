@@ -1,0 +1,71 @@
+"""Which sites the matchers are asked for beside a network."""
+
+import math
+
+import pytest
+
+from tests.conftest import PHOTOS
+from vision.evidence.site_evidence import SiteEvidence
+from vision.reader import Reader, load_photo
+from vision.readers.pile.reader import PileReader
+
+DOUBTED = "C4"
+
+
+class SureNetwork:
+    """A voice that is sure of what a layout shows, but for one site"""
+
+    def __init__(self, reader, evidence, taught):
+        self.mastered = frozenset(evidence)
+        self.cards_alone = frozenset()
+        self.trust = dict.fromkeys(evidence, 1.0)
+        self.taught = dict.fromkeys(evidence, taught)
+        self.told = {
+            s: SiteEvidence(((e.best, math.log(0.9 if s == DOUBTED else 0.99)),), math.log(0.001))
+            for s, e in evidence.items()
+        }
+
+    def read(self, picture, pose, sites=None):
+        return {s: e for s, e in self.told.items() if sites is None or s in sites}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Of which sites the matchers were asked, look by look"""
+    out, read = [], PileReader.read
+
+    def write_down(self, picture, pose, sites=None, cache=None):
+        out.append(None if sites is None else set(sites))
+        return read(self, picture, pose, sites, cache)
+
+    monkeypatch.setattr(PileReader, "read", write_down)
+    return out
+
+
+@pytest.fixture
+def table(copy):
+    reader = Reader.load(copy / "model.npz")
+    image = load_photo(sorted((PHOTOS / "test").glob("*.jpg"))[0])
+    pose = reader.locate(image)
+    return reader, image, pose, reader.read_sites(image, pose)
+
+
+def test_matchers_are_asked_only_for_piles_in_doubt(table, asked):
+    reader, image, pose, alone = table
+    asked.clear()
+    known = frozenset().union(*reader.piles.known_contents.values())
+    reader.learned = SureNetwork(reader, alone, known | {()})
+    found = reader.read_sites(image, pose)
+    assert asked == [{DOUBTED}]
+    assert {s: e.best for s, e in found.items()} == {s: e.best for s, e in alone.items()}
+    assert found[DOUBTED].options != reader.learned.told[DOUBTED].options, "both voices"
+    assert reader.read_sites(image, pose, {"D5"}) == {"D5": reader.learned.told["D5"]}
+    assert asked == [{DOUBTED}], "nothing in doubt there"
+
+
+def test_matchers_are_asked_wherever_they_know_more_than_the_network_was_taught(table, asked):
+    reader, image, pose, alone = table
+    asked.clear()
+    reader.learned = SureNetwork(reader, alone, frozenset({()}))
+    reader.read_sites(image, pose)
+    assert asked == [None]

@@ -22,6 +22,7 @@ from calibration.learned.class_fit import (
     trunk_features,
 )
 from vision.learned.canvas import picture_of
+from vision.learned.groups import loose_names
 from vision.learned.network import (
     HEAT_SPAN,
     PIECE_GRID,
@@ -64,17 +65,21 @@ def peak_rows(
     label and kinds allowed"""
     fine, _, heat = features
     maps = np.asarray(heat @ w["classes/heat"] + w["classes/heat.bias"])
-    none = shapes.allowed_kinds.shape[1] - 1
+    names = loose_names(shapes.forms)
+    none = len(names)
     out = []
     for n, (x, points) in enumerate(zip(batch["x"].astype(np.float32), batch["points"])):
         seen, half = picture_of(x), len(x)
         for f, form in enumerate(shapes.forms):
+            told = [(g, k) for g, k, name in names if name in (*form.kinds, *form.rivals)]
+            forms, kinds = zip(*told)
+            allowed = np.isin(np.arange(none + 1), [*kinds, none])
             at, high = find_peaks(maps[n, ..., f])
             edge = EDGE * form.reach * shapes.scale
             inside = ((at > edge) & (at < 2 * half - edge)).all(1)
             at, high = at[inside], high[inside]
             width = form.width * shapes.scale
-            label = label_peaks(at, points[points[:, 0] == f], width, none)
+            label = label_peaks(at, points[np.isin(points[:, 0], forms)], width, none)
             shown = (label >= 0) & (label < none), label == none
             some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED_PEAKS] for v in shown])
             if not len(some):
@@ -88,7 +93,7 @@ def peak_rows(
                     "pixels": sample_polar(seen, at, np.full(len(at), width)).astype(np.float16),
                     "heat": np.clip(high[some], *HEAT_SPAN).astype(np.float32),
                     "label": label[some].astype(np.int32),
-                    "allowed": np.repeat(shapes.allowed_kinds[f][None], len(at), 0),
+                    "allowed": np.repeat(allowed[None], len(at), 0),
                     "matched": np.ones(len(at), np.float32),
                 }
             )
@@ -106,7 +111,7 @@ def embed_rows(
 
 def label_peaks(at: np.ndarray, points: np.ndarray, width: float, none: int) -> np.ndarray:
     """(r,) the kind of the piece that each place (r, 2) px is meant for, `none`, or -1 where that is
-    not plain. points: (n, 4) of one form as of a `Sample`; width: px"""
+    not plain. points: (n, 4) as of a `Sample`; width: px"""
     label = np.full(len(at), none)
     if not len(points) or not len(at):
         return label

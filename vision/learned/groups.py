@@ -20,6 +20,7 @@ OWN_GROUP = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
 LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
 FLAT = 1 / 3  # of its footprint's shorter side that a piece is high at most which is laid on others
+ALIKE = 1.4  # of the narrower's width that the wider may be of two forms that are told apart as one
 CARD_FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
@@ -146,12 +147,14 @@ def group_sites(
 
 class Form(msgspec.Struct, frozen=True):
     """Loose pieces of one size share a heat map. size: (w, d) mm; disc; height: mm; kinds: their
-    names. A piece that stands is found by the middle of what is seen, one that lies by its top"""
+    names. A piece that stands is found by the middle of what is seen, one that lies by its top.
+    rivals: kinds of other forms that look alike enough to be found in the same places"""
 
     size: tuple[float, float]
     disc: bool
     height: float
     kinds: tuple[str, ...]
+    rivals: tuple[str, ...] = ()
 
     @property
     def width(self) -> float:
@@ -200,10 +203,23 @@ def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
     for k in kinds:
         p = plan.pieces[k]
         forms.setdefault(p.shape, []).append(k)
-    return tuple(
+    alone = [
         Form(tuple(map(float, size)), disc, float(h), tuple(ks))
         for (size, disc, h), ks in sorted(forms.items(), key=lambda f: -max(f[0][0]))
+    ]
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            rivals=tuple(k for o in alone if o is not one and look_alike(one, o) for k in o.kinds),
+        )
+        for one in alone
     )
+
+
+def look_alike(one: Form, other: Form) -> bool:
+    """Whether where pieces of one form are looked for those of the other are found too"""
+    narrow, wide = sorted((one.width, other.width))
+    return one.upright == other.upright and wide <= ALIKE * narrow
 
 
 def loose_tops(plan: Plan, group: SiteGroup, forms: Sequence[Form]) -> dict[int, str]:

@@ -111,8 +111,12 @@ class LearnedReader:
             if k.startswith("classes/") or "_squeeze" in k or "_embed" in k
         }
         self.trunk = Trunk(trunk)
-        self.names = [k for _, _, k in loose_names(forms)]
-        self.of_form = [[n for f, n, _ in loose_names(forms) if f == k] for k in range(len(forms))]
+        numbered = loose_names(forms)
+        self.names, self.form_of = [k for _, _, k in numbered], [f for f, _, _ in numbered]
+        # what may be told where pieces of a form are looked for
+        self.of_form = [
+            [n for _, n, k in numbered if k in (*form.kinds, *form.rivals)] for form in forms
+        ]
         self.offsets = np.concatenate([[0], np.cumsum([len(g.classes) for g in groups])]).astype(
             int
         )
@@ -294,22 +298,24 @@ class LearnedReader:
             return []
         logits = self.heat_maps(heat)
         found = []
-        for f, form in enumerate(self.forms):
+        for f in range(len(self.forms)):
             at, high = find_peaks(logits[..., f])
             if not len(at):
                 continue
             here, kinds = self.weigh_places(f, fine, high, seen, at)
+            told = [self.form_of[self.of_form[f][k]] for k in kinds.argmax(1)]
             tops = self.view.to_mm(at + origin)
-            feet = tops - lean_at(pose, tops) * form.found_height
+            heights = np.array([self.forms[g].found_height for g in told])
+            feet = tops - lean_at(pose, tops) * heights[:, None]
             found += [
                 Finding(
-                    f,
+                    g,
                     top,
                     foot,
                     float(min(c, SUREST)),
                     {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
                 )
-                for top, foot, c, row in zip(tops, feet, here, kinds)
+                for g, top, foot, c, row in zip(told, tops, feet, here, kinds)
                 if c > 0.02
             ]
         return self.without_clashes(found)
@@ -317,8 +323,8 @@ class LearnedReader:
     def weigh_places(
         self, form: int, fine: np.ndarray, heat: np.ndarray, seen: np.ndarray, at: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """((n,) chance that a piece of this form lies there, (n, kinds of the form) which it is).
-        heat: (n,) logits; seen: as of `picture_of`; at: (n, 2) px"""
+        """((n,) chance that a piece of this form or a rival lies there, (n, kinds as of `of_form`) which
+        it is). heat: (n,) logits; seen: as of `picture_of`; at: (n, 2) px"""
         axes = square_axes(np.full(len(at), PIECE_REACH * self.forms[form].reach * self.view.scale))
         width = np.full(len(at), self.forms[form].width * self.view.scale)
         logits = self.classify(

@@ -52,6 +52,29 @@ def test_peaks_of_heat_are_told_as_the_piece_they_are_meant_for_or_as_none():
     assert rows["embedded"].shape == (2, PIECE_SIZE)
 
 
+def test_a_peak_of_one_form_at_a_rival_is_told_as_that():
+    size = (WIDTH, WIDTH)
+    forms = (
+        Form(size, False, 30.0, ("obelisk",), ("figure",)),
+        Form(size, False, 25.0, ("figure",), ("obelisk",)),
+        Form((30.0, 30.0), True, 3.0, ("disc",)),
+    )
+    shapes = Shapes.of((), forms, 1.0)
+    weights = initial_weights(shapes, 0)
+    weights["classes/heat"] = np.eye(FINE_CHANNELS, 3, dtype=np.float32)
+    weights["classes/heat.bias"] = np.full(3, -20.0, np.float32)
+    heat = np.zeros((1, SIDE // 2, SIDE // 2, FINE_CHANNELS), np.float32)
+    heat[0, 60, 50, 0] = heat[0, 30, 70, 2] = 40.0
+    batch = {
+        "x": np.zeros((1, SIDE // 2, SIDE // 2, 24), np.float16),
+        "points": np.array([[[1, 1, 101, 121], [1, 1, 141, 61]]], np.float32),
+    }
+    features = np.zeros_like(heat), None, heat
+    tall, flat = peak_rows(weights, shapes, features, batch, np.random.default_rng(0))
+    assert tall["label"].tolist() == [1] and tall["allowed"].tolist() == [[1, 1, 0, 1]]
+    assert flat["label"].tolist() == [3] and flat["allowed"].tolist() == [[0, 0, 1, 1]]
+
+
 def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
     fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
     fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 12))

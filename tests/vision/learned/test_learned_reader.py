@@ -15,6 +15,7 @@ from calibration.learned.export import export_trunk, quantize_trunk
 from calibration.learned.network import match_piece_prints, match_site_prints, run_trunk
 from calibration.learned.teach import initial_weights
 from devtools.bench import memory_mb
+from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, LOG_SPREAD, Canvas, picture_of, stack_input
@@ -343,6 +344,45 @@ def test_only_piles_with_pieces_that_lie_loose_elsewhere_are_looked_at_closer(im
         groups = group_sites(plan, [{}, {"P1": (on_pile,), "F1": ("fig",)}])
         tops = {g.reads: g.top for g in measure_tops(plan, groups, group_forms(plan, groups))}
         assert tops == {"pile": wide, "cluster": 0.0}
+
+
+def test_what_is_looked_for_as_one_form_may_be_told_as_another_like_it(image, monkeypatch):
+    plan = parse_plan(
+        {
+            "game": "drawn",
+            "size": [180, 120],
+            "piece": [
+                {"kind": "obelisk", "size": [11, 11], "height": 34},
+                {"kind": "figure", "size": [10, 10], "height": 22},
+                {"kind": "disc", "size": 10, "height": 2},
+            ],
+            "site": [
+                {"id": s.id, "reads": s.reads, "outline": s.outlines[0].tolist()} for s in PLAN.site
+            ],
+        }
+    )
+    reader = untaught_reader(plan, [{}, {"F1": ("obelisk", "figure", "disc")}], image)
+    tall, low, flat = (
+        next(n for n, f in enumerate(reader.forms) if kind in f.kinds)
+        for kind in ("obelisk", "figure", "disc")
+    )
+    assert reader.forms[tall].rivals == ("figure",) and reader.forms[low].rivals == ("obelisk",)
+    assert not reader.forms[flat].rivals, "what lies is not mistaken for what stands"
+    heat = np.full((40, 40, 3), -9.0, np.float32)
+    heat[20, 20, tall] = 3.0
+    chances = {"obelisk": 0.2, "figure": 0.8}
+
+    def weigh_places(form, fine, high, seen, at):
+        assert form == tall
+        kinds = [[chances[reader.names[n]] for n in reader.of_form[form]]]
+        return np.array([0.9]), np.array(kinds)
+
+    monkeypatch.setattr(reader, "heat_maps", lambda _: heat)
+    monkeypatch.setattr(reader, "weigh_places", weigh_places)
+    [found] = reader.find_pieces(None, heat, None, POSE, np.zeros(2))
+    assert found.form == low and found.kinds == pytest.approx(chances)
+    lean = lean_at(POSE, found.top[None])[0]
+    assert found.foot == pytest.approx(found.top - lean * reader.forms[low].found_height)
 
 
 def test_a_foot_belongs_to_the_site_it_stands_on():

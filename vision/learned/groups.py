@@ -20,7 +20,7 @@ OWN_GROUP = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
 LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
 FLAT = 1 / 3  # of its footprint's shorter side that a piece is high at most which is laid on others
-ALIKE = 1.4  # of the narrower's width that the wider may be of two forms that are told apart as one
+RIVAL_WIDTHS = 1.4  # of the narrower's that the wider may be of two forms told apart as one
 CARD_FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
@@ -210,16 +210,16 @@ def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
     return tuple(
         msgspec.structs.replace(
             one,
-            rivals=tuple(k for o in alone if o is not one and look_alike(one, o) for k in o.kinds),
+            rivals=tuple(k for o in alone if o is not one and are_rivals(one, o) for k in o.kinds),
         )
         for one in alone
     )
 
 
-def look_alike(one: Form, other: Form) -> bool:
+def are_rivals(one: Form, other: Form) -> bool:
     """Whether where pieces of one form are looked for those of the other are found too"""
     narrow, wide = sorted((one.width, other.width))
-    return one.upright == other.upright and wide <= ALIKE * narrow
+    return one.upright == other.upright and wide <= RIVAL_WIDTHS * narrow
 
 
 def loose_tops(plan: Plan, group: SiteGroup, forms: Sequence[Form]) -> dict[int, str]:

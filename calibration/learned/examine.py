@@ -4,6 +4,7 @@ far it is to be believed."""
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -22,6 +23,10 @@ ASKED_SAMPLES = 100  # made-up samples
 CARD_SHARES, PILE_SHARES, PIECE_SHARES = (0.4, 0.6), (0.6, 0.9), (0.85, 0.95)
 # from which the matchers hardly count on piles: photos-2's Nile tells 91 % right, matchers all
 MASTERED_SHARE = 0.95
+# and of each of its contents alone: two that it merely guesses between (a tile with a small piece on
+# it, and without) are half right, and few among all
+HARDEST_SHARE = 0.8
+TYPICAL = 10  # answers that one of many contents is judged with beside its own: it has some twenty
 HALF_TRUST = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW_EXAMPLES = 5  # examples below which nothing is known of a group or form
 EXAMINER_SEED = 77_777  # no teacher's
@@ -41,7 +46,7 @@ def weigh_trust(
     trust: dict[str, float] = {}
     cards: set[str] = set()
     mastered: set[str] = set()
-    for g, right in zip(reader.groups, groups):
+    for g, (right, hardest) in zip(reader.groups, groups):
         mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
         pieces, base = (
             min(mine, default=1.0),
@@ -51,7 +56,8 @@ def weigh_trust(
             cards |= set(g.ids)
             pieces = 1.0
         trust |= dict.fromkeys(g.ids, min(base, pieces))
-        if g.reads == "pile" and right is not None and right >= MASTERED_SHARE:
+        known_well = right is not None and right >= MASTERED_SHARE and hardest >= HARDEST_SHARE
+        if g.reads == "pile" and known_well:
             mastered |= set(g.ids)
     return trust, frozenset(cards), frozenset(mastered)
 
@@ -64,11 +70,12 @@ def trust_of(right: float | None, limits: tuple[float, float]) -> float:
 
 def examine_network(
     lesson: Lesson, reader: LearnedReader
-) -> tuple[list[float | None], list[float | None]]:
-    """The share told right of each group's occupied sites and of each form's pieces, of those that
-    stand only if they are found too; None where too few were asked"""
+) -> tuple[list[tuple[float | None, float | None]], list[float | None]]:
+    """The share told right of each group's occupied sites, of all and of the contents that it tells
+    worst, and of each form's pieces, of those that stand only if they are found too; None where too
+    few were asked"""
     composer = lesson.composer(EXAMINER_SEED, crowded=0.0)  # as boards are laid
-    sites, pieces = defaultdict(list), defaultdict(list)
+    sites, pieces = defaultdict(lambda: defaultdict(list)), defaultdict(list)
     for _ in range(ASKED_SAMPLES):
         sample = composer.make_sample()
         fine, quarter, heat = reader.trunk(sample.x.astype(np.float32))
@@ -86,10 +93,11 @@ def examine_network(
             for (g, want, *_), row in zip(sample.sites, logits):
                 if want:
                     begin, end = reader.offsets[int(g)], reader.offsets[int(g) + 1]
-                    sites[int(g)].append(row[begin:end].argmax() == want)
+                    sites[int(g)][int(want)].append(row[begin:end].argmax() == want)
         for g, want, picture in sample.close:
             if want:
-                sites[g].append(reader.classify_pictures(g, [picture])[0].argmax() == want)
+                told = reader.classify_pictures(g, [picture])[0].argmax()
+                sites[g][want].append(told == want)
         if len(sample.points):
             logits = reader.heat_maps(heat)
         for f, form in enumerate(reader.forms):
@@ -101,7 +109,19 @@ def examine_network(
             found, kinds = reader.weigh_places(f, fine, one[y, x], seen, mine[:, 2:4])
             right = np.array(reader.of_form[f])[kinds.argmax(1)] == mine[:, 1]
             pieces[f] += list(right & (found > 0.5) if form.upright else right)
-    return tuple(
-        [float(np.mean(told[n])) if len(told[n]) >= FEW_EXAMPLES else None for n in range(count)]
-        for told, count in ((sites, len(reader.groups)), (pieces, len(reader.forms)))
-    )
+    groups = [shares_right(list(sites[n].values())) for n in range(len(reader.groups))]
+    return groups, [share_right(pieces[n]) for n in range(len(reader.forms))]
+
+
+def share_right(answers: Sequence[bool]) -> float | None:
+    """None of too few"""
+    return float(np.mean(answers)) if len(answers) >= FEW_EXAMPLES else None
+
+
+def shares_right(answers: Sequence[Sequence[bool]]) -> tuple[float | None, float | None]:
+    """Of all together, and of the contents told worst: of those seldom asked, as if `TYPICAL` others
+    had been told as well as the rest"""
+    right = share_right([r for some in answers for r in some])
+    if right is None:
+        return None, None
+    return right, min((sum(a) + TYPICAL * right) / (len(a) + TYPICAL) for a in answers)

@@ -8,7 +8,13 @@ import pytest
 
 from calibration.copy import read_layout
 from calibration.learned.compose import SIDE
-from calibration.learned.examine import trust_of, weigh_trust
+from calibration.learned.examine import (
+    HARDEST_SHARE,
+    MASTERED_SHARE,
+    shares_right,
+    trust_of,
+    weigh_trust,
+)
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
     LAST_SHARE,
@@ -72,6 +78,15 @@ def test_a_class_of_each_contents_the_samplers_show(calibrated, lesson):
 def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
     rates = [learning_rate(f, 1.0) for f in np.linspace(0, 1, 50)]
     assert rates[0] < 0.1 and max(rates) == 1.0 and rates[-1] < 0.01
+
+
+def test_contents_that_are_guessed_between_are_not_hidden_by_the_rest():
+    well = [[True] * 30 + [False]] * 30
+    right, hardest = shares_right([*well, [True, False] * 15])
+    assert right > MASTERED_SHARE and hardest < HARDEST_SHARE
+    right, hardest = shares_right([*well, [True, True, True, False, False]])
+    assert right > MASTERED_SHARE and hardest > HARDEST_SHARE, "five answers say little"
+    assert shares_right([[True]]) == (None, None)
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")

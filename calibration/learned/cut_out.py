@@ -27,6 +27,8 @@ CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turnin
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
 ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
 REACH = 8.0  # mm around a site in which its piece is looked for
+FOUND_OFF = 2  # double pixels of a look, 0.5 mm each or so, by which a piece may be found off
+MOST_ALIKE = 8  # others of its kind that say what a piece with something on it looks like
 BESIDE_PIECE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
 GIVE_BEYOND = (
     0.12  # of a site's side beyond it that is held against a place as much as a poor outline
@@ -128,11 +130,10 @@ def cut_specimens(
             locate_specimen(
                 plan, view, s, shots[s.photo], canvases[s.photo], grounds[s.photo], below
             )
-        for kind in {s.kind for s in level}:
-            usual = agreed_look([s.look for s in level if s.kind == kind])
-            for s in level:
-                if s.kind == kind:
-                    lay_flat(plan, view, s, usual, grounds[s.photo])
+        for s in level:
+            others = [o for o in level if o.kind == s.kind and o is not s][:MOST_ALIKE]
+            alike = [s.look, *(turn_like(plan, o, s)[1] for o in others)]
+            lay_flat(plan, view, s, agreed_look(alike), grounds[s.photo])
     out += piles
     mark_covered(plan, shots, out)
     return out, grounds
@@ -334,6 +335,34 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
                     s.clear = np.minimum(s.clear, 1 - hidden)
 
 
+def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarray]:
+    """(by how many quarters a specimen has to be turned to look like another of its kind, as far as
+    both are clear; its look so turned, and shifted to lie on the other's: neither is found to the
+    pixel)"""
+    piece = plan.pieces[one.kind]
+    if piece.disc or one.look.shape != other.look.shape:
+        return 0, one.look
+    h, w = ((n + 1) // 2 for n in one.clear.shape)
+    mine, clear, seen, aim = (
+        cv2.resize(v, (w, h), interpolation=cv2.INTER_AREA)
+        for v in (one.look, one.clear, other.look, other.clear)
+    )
+    reach = min(FOUND_OFF, (min(h, w) - 1) // 4)
+    size = h - 2 * reach, w - 2 * reach
+    seen, aim = (v[reach : h - reach, reach : w - reach] for v in (seen, aim))
+    windows_of = np.lib.stride_tricks.sliding_window_view
+    best, out = np.inf, (0, one.look)
+    for q in range(4) if piece.footprint[0] == piece.footprint[1] else (0, 2):
+        looks = windows_of(np.rot90(mine, q), size, (0, 1)).transpose(0, 1, 3, 4, 2)
+        both = np.minimum(windows_of(np.rot90(clear, q), size), aim) + 1e-3
+        unlike = (np.minimum(difference(looks, seen), 1) * both).sum((2, 3)) / both.sum((2, 3))
+        unlike -= 0.02 * (q == 0)
+        if unlike.min() < best:
+            off = 2 * (reach - np.array(np.unravel_index(unlike.argmin(), unlike.shape)))
+            best, out = unlike.min(), (q, np.roll(np.rot90(one.look, q), off, (0, 1)))
+    return out
+
+
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
     """Turns the looks of each kind by quarters so that they look alike, in place; -> the ways of
     reading sites and footprints that lie one way up throughout. On clusters, as theirs know which
@@ -345,18 +374,10 @@ def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
         mine.sort(key=lambda s: plan.sites[s.site].reads)  # clusters first
         if piece.disc:
             continue
-        first = mine[0]
-        quarters = range(4) if piece.footprint[0] == piece.footprint[1] else (0, 2)
         for s in mine[1:]:
-
-            def unlikeness(q: int, s: Specimen = s, first: Specimen = first) -> float:
-                both = np.minimum(np.rot90(s.clear, q), first.clear) + 1e-3
-                d = np.minimum(difference(np.ascontiguousarray(np.rot90(s.look, q)), first.look), 1)
-                return float((d * both).sum() / both.sum()) - 0.02 * (q == 0)
-
-            if s.look.shape != first.look.shape:
+            if s.look.shape != mine[0].look.shape:
                 continue
-            q = min(quarters, key=unlikeness)
+            q = turn_like(plan, s, mine[0])[0]
             turned[plan.sites[s.site].reads, piece.footprint].append(q != 0)
             s.look, s.clear, s.turn = (
                 np.ascontiguousarray(np.rot90(s.look, q)),

@@ -1,10 +1,11 @@
 """How kinds look that only their turn tells from others."""
 
+import cv2
 import numpy as np
 import pytest
 
 from calibration.learned.compose import Evening, Look, Painter
-from calibration.learned.cut_out import Specimen, align_quarters
+from calibration.learned.cut_out import Specimen, align_quarters, turn_like
 from calibration.learned.teach import turn_groups, turn_looks
 from vision.geometry.posed_photo import Lying
 from vision.learned.canvas import Canvas
@@ -134,3 +135,21 @@ def test_a_stock_whose_cards_lie_anyhow_does_not_turn_those_on_the_board():
     laid = [specimen(s, k, 0) for s in ("west", "east") for k in ("few", "many") for _ in range(2)]
     stock = [specimen("stock", k, 1) for k in ("few", "many") for _ in range(2)]
     assert align_quarters(BANKS, [*stock, *laid]) == {("cluster", (40.0, 40.0))}
+
+
+@pytest.mark.parametrize("side", [4, 19, 60])
+def test_a_look_is_laid_on_another_however_turned_and_with_something_on_it(side):
+    rng = np.random.default_rng(3)
+    print_of = cv2.GaussianBlur(rng.normal(5, 3, (side, side, 3)).astype(np.float32), (0, 0), 2)
+    covered = print_of.copy()
+    covered[: side // 3, : side // 3] = 3.0
+    shifted = np.roll(np.rot90(print_of, 3), (2, -2) if side > 20 else (0, 0), (0, 1))
+    clear, at = np.ones((side, side), np.float32), np.zeros(2)
+    one, other = (
+        Specimen(0, "west", "few", at, 0.0, 0.0, v.copy(), clear) for v in (shifted, covered)
+    )
+    quarters, laid = turn_like(BANKS, one, other)
+    inner = np.s_[side // 3 : side - 4, side // 3 : side - 4]
+    if side > 4:
+        assert quarters == 1
+        assert np.abs(laid - print_of)[inner].max() < 1e-5

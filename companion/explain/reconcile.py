@@ -40,7 +40,9 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     seen: Layout = {}
     reads: dict[str, str] = {}
     optional: frozenset[str] = frozenset()
-    budget_s: float = 0.3
+    # the longest search in many games takes 0.5 s here, a core of a Pi 4 is five to eight times as
+    # slow, and one cut short may call illegal what is only unexplained yet
+    budget_s: float = 4.0
     excused: Layout = {}
     sure: Layout = {}
     said: frozenset[int] = frozenset()

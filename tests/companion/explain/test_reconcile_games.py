@@ -1,6 +1,9 @@
 """Whole games of every game, seen by a good and by a tired reader: what the table may get wrong,
 and how often."""
 
+import time
+from types import SimpleNamespace
+
 import pytest
 
 from tests.companion.support.season import Season
@@ -43,6 +46,15 @@ def test_a_game_poorly_seen_raises_no_alarm_for_pieces_nobody_touched(name):
     # what a look got wrong, the next one knew better
     assert not [w for w in s.wrong if "not mended" in w], s.wrong
     assert len(s.wrong) <= 2 and len(s.unclear) <= s.looks / 20, s.report()
+
+
+def test_a_slow_processor_reaches_the_same_verdicts_only_later(monkeypatch):
+    def slow_time():
+        return 6 * time.thread_time()
+
+    monkeypatch.setattr("companion.explain.search.time", SimpleNamespace(thread_time=slow_time))
+    s = season("ur", seed=1, unsure=0.05, mischief=0.0)
+    assert not s.alarms, s.alarms
 
 
 def test_a_site_misread_with_97_percent_is_at_most_a_question():

@@ -250,7 +250,7 @@ class Reader:
         plain = {
             s: learned[s]
             for s in self.learned.mastered & known.keys() & learned.keys()
-            if known[s] <= (taught[s] or known[s]) and learned[s].sureness > PLAIN
+            if known[s] <= (taught[s] or known[s]) and learned[s].best_logp > PLAIN
         }
         beyond = beyond_picture([self.plan.sites[s] for s in plain], pose)
         return {s: e for s, e in plain.items() if s not in beyond}

@@ -144,8 +144,9 @@ class Composer:
         self.sites = {s.id: s for s in plan.site}
         index = {s.id: n for n, s in enumerate(plan.site)}
         self.members = [[index[i] for i in g.ids] for g in groups]
-        turns = {i: q for g in groups for i, q in zip(g.ids, g.turns)}
-        self.turns = np.array([turns.get(s.id, 0) for s in plan.site])
+        self.turns = np.zeros(len(plan.site), int)
+        for g, mine in zip(groups, self.members):
+            self.turns[mine] = g.turns_of(g.ids)
         self.centres = np.array([s.centre for s in plan.site])
         self.centres_px = view.to_px(self.centres)
         self.piles = [s for s in plan.site if s.reads == "pile"]
@@ -352,7 +353,7 @@ class Composer:
                     lean,
                     len(g.classes[c]) - len(kinds),
                     90.0 * self.turns[n],
-                    g.reads == "pile" and g.quarters,
+                    g.laid_anyhow,
                 )
                 truth.labels[site.id] = c
             if g.loose and rng.random() < (full if tall or g.bare else 0.04):
@@ -443,8 +444,8 @@ class Composer:
                 continue
             c = int(options[rng.integers(len(options))])
             kinds = [k for k in g.classes[c] if k != "?"]
-            hidden, anyhow = len(g.classes[c]) - len(kinds), g.reads == "pile" and g.quarters
-            tall = self.lay_pile(paint, truth, at, box, kinds, lean, hidden, anyhow=anyhow)
+            hidden = len(g.classes[c]) - len(kinds)
+            tall = self.lay_pile(paint, truth, at, box, kinds, lean, hidden, anyhow=g.laid_anyhow)
             truth.elsewhere.append((n, c, *at))
             if g.loose and rng.random() < 0.5:
                 self.scatter_loose(paint, truth, at - box / 2 + box * SQUARE, g, tall, lean)

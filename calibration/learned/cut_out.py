@@ -364,9 +364,9 @@ def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarr
 
 
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
-    """Turns the looks of each kind by quarters so that they look alike, in place; -> the ways of
-    reading sites and footprints that lie one way up throughout. On clusters, as theirs know which
-    way they lie"""
+    """Turns the looks of each kind by quarters so that they look alike, in place: like those from
+    clusters, where it is known how they lie; -> (how a site is read, footprint) of those that lie
+    one way up throughout"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
     for kind in sorted({s.kind for s in specimens}):
         piece = plan.pieces[kind]

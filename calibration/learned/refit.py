@@ -67,12 +67,12 @@ def peak_rows(
     maps = np.asarray(heat @ w["classes/heat"] + w["classes/heat.bias"])
     names = loose_names(shapes.forms)
     none = len(names)
+    told = [[(g, k) for g, k, name in names if name in form.told_kinds] for form in shapes.forms]
     out = []
     for n, (x, points) in enumerate(zip(batch["x"].astype(np.float32), batch["points"])):
         seen, half = picture_of(x), len(x)
         for f, form in enumerate(shapes.forms):
-            told = [(g, k) for g, k, name in names if name in (*form.kinds, *form.rivals)]
-            forms, kinds = zip(*told)
+            forms, kinds = zip(*told[f])
             allowed = np.isin(np.arange(none + 1), [*kinds, none])
             at, high = find_peaks(maps[n, ..., f])
             edge = EDGE * form.reach * shapes.scale

@@ -15,7 +15,7 @@ DOUBTED = "C4"
 class SureNetwork:
     """A voice that is sure of what a layout shows, but for one site"""
 
-    def __init__(self, reader, evidence, taught):
+    def __init__(self, evidence, taught):
         self.mastered = frozenset(evidence)
         self.cards_alone = frozenset()
         self.trust = dict.fromkeys(evidence, 1.0)
@@ -30,7 +30,7 @@ class SureNetwork:
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def asked_sites(monkeypatch):
     """Of which sites the matchers were asked, look by look"""
     out, read = [], PileReader.read
 
@@ -43,29 +43,31 @@ def asked(monkeypatch):
 
 
 @pytest.fixture
-def table(copy):
+def read_table(copy):
     reader = Reader.load(copy / "model.npz")
     image = load_photo(sorted((PHOTOS / "test").glob("*.jpg"))[0])
     pose = reader.locate(image)
     return reader, image, pose, reader.read_sites(image, pose)
 
 
-def test_matchers_are_asked_only_for_piles_in_doubt(table, asked):
-    reader, image, pose, alone = table
-    asked.clear()
+def test_matchers_are_asked_only_for_piles_in_doubt(read_table, asked_sites):
+    reader, image, pose, alone = read_table
+    asked_sites.clear()
     known = frozenset().union(*reader.piles.known_contents.values())
-    reader.learned = SureNetwork(reader, alone, known | {()})
+    reader.learned = SureNetwork(alone, known | {()})
     found = reader.read_sites(image, pose)
-    assert asked == [{DOUBTED}]
+    assert asked_sites == [{DOUBTED}]
     assert {s: e.best for s, e in found.items()} == {s: e.best for s, e in alone.items()}
     assert found[DOUBTED].options != reader.learned.told[DOUBTED].options, "both voices"
     assert reader.read_sites(image, pose, {"D5"}) == {"D5": reader.learned.told["D5"]}
-    assert asked == [{DOUBTED}], "nothing in doubt there"
+    assert asked_sites == [{DOUBTED}], "nothing in doubt there"
 
 
-def test_matchers_are_asked_wherever_they_know_more_than_the_network_was_taught(table, asked):
-    reader, image, pose, alone = table
-    asked.clear()
-    reader.learned = SureNetwork(reader, alone, frozenset({()}))
+def test_matchers_are_asked_wherever_they_know_more_than_the_network_was_taught(
+    read_table, asked_sites
+):
+    reader, image, pose, alone = read_table
+    asked_sites.clear()
+    reader.learned = SureNetwork(alone, frozenset({()}))
     reader.read_sites(image, pose)
-    assert asked == [None]
+    assert asked_sites == [None]

@@ -35,7 +35,7 @@ class SiteEvidence(msgspec.Struct, frozen=True):
         return not self.options or self.other > self.options[0][1]
 
     @property
-    def sureness(self) -> float:
+    def best_logp(self) -> float:
         """Log-probability of what most likely lies there"""
         return self.options[0][1] if self.options else FLOOR
 

@@ -48,6 +48,11 @@ class SiteGroup(msgspec.Struct, frozen=True):
     top: float = 0.0
     turns: tuple[int, ...] = ()
 
+    @property
+    def laid_anyhow(self) -> bool:
+        """Whether its pieces may lie turned by quarters, though they lie straight elsewhere"""
+        return self.reads == "pile" and self.quarters
+
     def turns_of(self, sites: Iterable[str]) -> np.ndarray:
         """(r,) by how many quarters what lies on these sites is turned"""
         known = dict(zip(self.ids, self.turns))
@@ -157,6 +162,11 @@ class Form(msgspec.Struct, frozen=True):
     height: float
     kinds: tuple[str, ...]
     rivals: tuple[str, ...] = ()
+
+    @property
+    def told_kinds(self) -> tuple[str, ...]:
+        """What may be found where this form is looked for"""
+        return *self.kinds, *self.rivals
 
     @property
     def width(self) -> float:

@@ -113,10 +113,7 @@ class LearnedReader:
         self.trunk = Trunk(trunk)
         numbered = loose_names(forms)
         self.names, self.form_of = [k for _, _, k in numbered], [f for f, _, _ in numbered]
-        # what may be told where pieces of a form are looked for
-        self.of_form = [
-            [n for _, n, k in numbered if k in (*form.kinds, *form.rivals)] for form in forms
-        ]
+        self.of_form = [[n for _, n, k in numbered if k in form.told_kinds] for form in forms]
         self.offsets = np.concatenate([[0], np.cumsum([len(g.classes) for g in groups])]).astype(
             int
         )

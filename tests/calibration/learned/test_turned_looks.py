@@ -126,14 +126,16 @@ def test_a_card_is_looked_at_as_it_lies_on_its_site(quarters):
 
 
 def test_a_stock_whose_cards_lie_anyhow_does_not_turn_those_on_the_board():
-    def specimen(site: str, kind: str, turned: int) -> Specimen:
+    def make_specimen(site: str, kind: str, turned: int) -> Specimen:
         look = np.rot90(look_of("fig", None).patch, turned).copy()
         look[:9] += 0.5 * (kind == "many")
         clear = np.ones(look.shape[:2], np.float32)
         return Specimen(0, site, kind, BANKS.sites[site].centre, 0.0, 90.0 * turned, look, clear)
 
-    laid = [specimen(s, k, 0) for s in ("west", "east") for k in ("few", "many") for _ in range(2)]
-    stock = [specimen("stock", k, 1) for k in ("few", "many") for _ in range(2)]
+    laid = [
+        make_specimen(s, k, 0) for s in ("west", "east") for k in ("few", "many") for _ in range(2)
+    ]
+    stock = [make_specimen("stock", k, 1) for k in ("few", "many") for _ in range(2)]
     assert align_quarters(BANKS, [*stock, *laid]) == {("cluster", (40.0, 40.0))}
 
 

@@ -291,13 +291,15 @@ class Reader:
         if self.learned is None:
             return dict(found)
         taught, trust = self.learned.taught, self.learned.trust
+        first = self.learned.mastered | self.learned.cards_alone | self.learned.upright_sites
 
         def weights_of(site: str, matched: SiteEvidence) -> VoiceWeights:
-            """The matchers hardly count where the network tells piles well, or a card alone, but
-            for what it was never taught, and things that are no pieces"""
+            """The matchers hardly count where the network tells piles well, a card alone, or pieces
+            that stand, but for what it was never taught, and things that are no pieces"""
+            if site not in first or matched.foreign:
+                return VOICE_WEIGHTS
             known = taught[site] is None or matched.best in taught[site]
-            mastered = site in self.learned.mastered or site in self.learned.cards_alone
-            return MASTERED_WEIGHTS if mastered and known and not matched.foreign else VOICE_WEIGHTS
+            return MASTERED_WEIGHTS if known else VOICE_WEIGHTS
 
         return {
             s: merge_evidence(

@@ -18,6 +18,7 @@ import numpy as np
 
 from calibration.empty_board.reconstruct import with_empty_board
 from calibration.learned.batch import Shapes
+from calibration.learned.card_looks import draw_card_banks
 from calibration.learned.checkpoint import KEPT_EVERY, Checkpoint
 from calibration.learned.compose import CROWDED, Composer, Look, Truth
 from calibration.learned.cut_out import (
@@ -103,7 +104,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
             reals=[(change(c), t) for c, t in self.reals],
         )
 
-    def composer(self, seed: int, crowded: float = CROWDED) -> Composer:
+    def composer(self, seed: int, crowded: float = CROWDED, odd: float = 1.0) -> Composer:
         return Composer(
             self.plan,
             self.view,
@@ -117,6 +118,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
             self.shots,
             seed,
             crowded,
+            odd,
         )
 
 
@@ -580,6 +582,7 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
         lesson.empty,
         weights,
         quantize_trunk(export_trunk(weights), shown),
+        cards=draw_card_banks(lesson.plan, lesson.shapes.groups, lesson.looks, lesson.view.scale),
     )
 
 

@@ -17,7 +17,7 @@ class SureNetwork:
 
     def __init__(self, evidence, taught):
         self.mastered = frozenset(evidence)
-        self.cards_alone = frozenset()
+        self.cards_alone = self.upright_sites = frozenset()
         self.trust = dict.fromkeys(evidence, 1.0)
         self.taught = dict.fromkeys(evidence, taught)
         self.told = {
@@ -71,3 +71,15 @@ def test_matchers_are_asked_wherever_they_know_more_than_the_network_was_taught(
     reader.learned = SureNetwork(alone, frozenset({()}))
     reader.read_sites(image, pose)
     assert asked_sites == [None]
+
+
+def test_matchers_count_for_little_where_all_that_lies_loose_stands(read_table):
+    reader, image, pose, alone = read_table
+    site = max((s for s, e in alone.items() if e.best), key=lambda s: alone[s].best_logp)
+    other = next(e.best for e in alone.values() if e.best not in ((), alone[site].best))
+    reader.learned = network = SureNetwork({site: alone[site]}, None)
+    network.mastered = frozenset()
+    network.told[site] = SiteEvidence(((other, math.log(0.85)), (alone[site].best, math.log(0.15))))
+    assert reader.read_sites(image, pose)[site].best == alone[site].best
+    network.upright_sites = frozenset({site})
+    assert reader.read_sites(image, pose)[site].best == other

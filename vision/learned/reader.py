@@ -18,6 +18,7 @@ from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import CANVAS_MARGIN, GREY, LOG_SPREAD, Canvas, Window, stack_input
+from vision.learned.cards import CardBank, CardScene, weigh_cards
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -62,6 +63,9 @@ PEAK = 0.12  # heat below which a peak is not looked at
 BESIDE_SITE = 6.0  # mm by which a piece's foot may lie outside its site's outline
 TOLD_CONTENTS = 8  # contents of a site that are told
 SUREST = 0.999  # that is told of a piece
+# chance from which a card is left as the network tells it: of 394 of photos-2/ur none was wrong
+PLAIN_CARD = 0.99
+HIDES = 0.3  # chance of a loose piece from which what lies under it is taken for hidden
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 CONTEXT = (
     56  # canvas pixels about a place that the network's answer there may depend on, most of it
@@ -87,7 +91,7 @@ class LearnedReader:
     tells the light; empty: (H, W, 3) log canvas of it; weights: of the classifiers; trunk: the
     network's graph, ONNX; trust: site -> 0 to 1, how far the network is to be believed there, not
     read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces;
-    mastered: on which it is believed before the matchers"""
+    mastered: on which it is believed before the matchers; cards: group -> how its cards look"""
 
     def __init__(
         self,
@@ -102,8 +106,10 @@ class LearnedReader:
         trust: Mapping[str, float] | None = None,
         cards_alone: Set[str] = frozenset(),
         mastered: Set[str] = frozenset(),
+        cards: Mapping[int, CardBank] | None = None,
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
+        self.cards = dict(cards or {})
         self.reference, self.empty, self.graph = reference, empty, trunk
         self.weights = {
             k: v
@@ -122,6 +128,11 @@ class LearnedReader:
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
         self.set_trust(trust, cards_alone, mastered)
+        # on which all loose pieces stand: matchers tell these by their colour alone
+        stand = {k for f in self.forms if f.upright for k in f.kinds}
+        self.upright_sites = frozenset(
+            i for g in self.groups if g.loose and stand.issuperset(g.loose) for i in g.ids
+        )
         self.taught = {
             i: None
             if g.reads == "cluster"
@@ -176,6 +187,10 @@ class LearnedReader:
                 rows = self.classify_closely(n, ids, seen, pose, window)
             else:
                 rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]), tops)
+            if n in self.cards:
+                rows = self.hear_cards(
+                    n, ids, rows, self.see_cards(n, seen, window, pieces), window
+                )
             for site, row, top in zip(ids, rows, tops):
                 if g.reads == "pile":
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
@@ -375,6 +390,46 @@ class LearnedReader:
             heard[n] = math.log(max(best.chance * best.kinds.get(kind, 0.0), UNLIKELY))
         return log_softmax((logs + heard)[None])[0]
 
+    def see_cards(
+        self, group: int, seen: np.ndarray, window: Window, pieces: Sequence[Finding]
+    ) -> CardScene:
+        """What shows of a group's cards. seen: the log canvas in this window"""
+        hiding = [p for p in pieces if p.chance > HIDES]
+        forms = [self.forms[p.form] for p in hiding]
+        feet, middles = (
+            self.view.to_px(np.array([getattr(p, k) for p in hiding]).reshape(-1, 2)) - window[:2]
+            for k in ("foot", "top")
+        )
+        rise = np.array([f.height / max(f.found_height, 1e-6) for f in forms]).reshape(-1, 1)
+        zoom = self.cards[group].samples / self.view.scale
+        widths = np.array([f.width for f in forms]) * self.view.scale
+        x0, y0, x1, y1 = window
+        empty = self.empty[y0:y1, x0:x1].astype(np.float32)
+        return CardScene.of(seen, empty, zoom, feet, feet + (middles - feet) * rise, widths)
+
+    def hear_cards(
+        self,
+        group: int,
+        ids: Sequence[str],
+        logs: np.ndarray,
+        scene: CardScene,
+        window: Window,
+    ) -> np.ndarray:
+        """(sites, classes) log-probabilities, those of cards and of none shared out anew by how well
+        their looks fit what shows of them; as they are where the network is sure"""
+        turns, bank = self.groups[group].turns_of(ids), self.cards[group]
+        centres = np.array([self.plan.sites[i].centre for i in ids]).reshape(-1, 2)
+        zoom = bank.samples / self.view.scale
+        at = (self.view.to_px(centres) - window[:2] + 0.5) * zoom - 0.5
+        return np.array(
+            [
+                row
+                if math.exp(row.max()) > PLAIN_CARD
+                else share_cards(row, weigh_cards(bank, scene, place, int(turn), len(row)))
+                for row, place, turn in zip(logs, at, turns)
+            ]
+        ).reshape(logs.shape)
+
     def pile_evidence(self, g: SiteGroup, logs: np.ndarray) -> SiteEvidence:
         order = np.argsort(-logs)
         options = [
@@ -429,6 +484,8 @@ class LearnedReader:
             "cards_alone": sorted(self.cards_alone),
             "mastered": sorted(self.mastered),
         }
+        for n, bank in self.cards.items():
+            arrays |= model_file.add_prefix(f"cards/{n}", bank.pack())
         return arrays | {
             "about": model_file.text_as_array(json.dumps(about)),
             "reference": self.reference.astype(np.float32),
@@ -461,7 +518,24 @@ class LearnedReader:
             about["trust"],
             frozenset(about["cards_alone"]),
             frozenset(about["mastered"]),
+            {
+                n: CardBank.unpack(part)
+                for n in range(len(groups))
+                if (part := model_file.strip_prefix(f"cards/{n}", arrays))
+            },
         )
+
+
+def share_cards(logs: np.ndarray, fits: np.ndarray) -> np.ndarray:
+    """(classes,) log-probabilities, what they give to all cards whose looks are known shared out anew.
+    fits: as of `weigh_cards`"""
+    known = np.flatnonzero(~np.isnan(fits))
+    if not len(known):
+        return logs
+    out = logs.copy()
+    shared = (logs + fits)[known]
+    out[known] = log_softmax(shared[None])[0] + np.logaddexp.reduce(logs[known])
+    return out
 
 
 class Trunk:

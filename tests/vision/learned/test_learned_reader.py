@@ -19,7 +19,8 @@ from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, LOG_SPREAD, Canvas, picture_of, stack_input
-from vision.learned.groups import Form, group_forms, group_sites, measure_tops
+from vision.learned.cards import CardBank, CardLooks
+from vision.learned.groups import FOREIGN, Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
@@ -56,20 +57,19 @@ SITES = [
     ("P3", "pile", 20, 80, 26),
     ("F1", "cluster", 100, 20, 60),
 ]
-PLAN = parse_plan(
-    {
-        "game": "drawn",
-        "size": [180, 120],
-        "piece": [
-            {"kind": "stone", "size": 18, "height": 2},
-            {"kind": "cube", "size": [9, 9], "height": 9},
-        ],
-        "site": [
-            {"id": s, "reads": reads, "outline": [[x, y], [x + w, y], [x + w, y + w], [x, y + w]]}
-            for s, reads, x, y, w in SITES
-        ],
-    }
-)
+DRAWN = {
+    "game": "drawn",
+    "size": [180, 120],
+    "piece": [
+        {"kind": "stone", "size": 18, "height": 2},
+        {"kind": "cube", "size": [9, 9], "height": 9},
+    ],
+    "site": [
+        {"id": s, "reads": reads, "outline": [[x, y], [x + w, y], [x + w, y + w], [x, y + w]]}
+        for s, reads, x, y, w in SITES
+    ],
+}
+PLAN = parse_plan(DRAWN)
 POSE = Pose(
     np.array([[900.0, 0, 360], [0, 900, 240], [0, 0, 1]]),
     np.zeros(4),
@@ -413,3 +413,84 @@ def test_ships_lie_side_by_side_and_flat_ones_on_each_other():
     assert 6 <= clash_reach(cube, cube) < 8
     assert clash_reach(ship, disc) >= 7, "one taken for two things"
     assert clash_reach(cube, crate) < 0, "on it"
+
+
+CARD_KINDS = ("field", "forest", "swamp")
+
+
+@pytest.fixture(scope="module")
+def card_reader(image):
+    """Of a plan with three cards on F1, each of a print of its own"""
+    cards = [{"kind": k, "size": [50, 50], "height": 1} for k in CARD_KINDS]
+    plan = parse_plan(DRAWN | {"piece": DRAWN["piece"] + cards})
+    layouts = [{}, *({"F1": (k, "cube")} for k in CARD_KINDS)]
+    reader = untaught_reader(plan, layouts, image)
+    [group] = [n for n, g in enumerate(reader.groups) if g.reads == "cluster"]
+    prints = np.random.default_rng(8).normal(4.0, 1.5, (3, 20, 20, 3))
+    pictures = np.stack([cv2.GaussianBlur(p, (0, 0), 1.2) for p in prints]).astype(np.float32)
+    classes = np.array([reader.groups[group].classes.index((k,)) for k in CARD_KINDS])
+    reader.cards = {group: CardBank(0.4, (CardLooks(classes, pictures, False),))}
+    return reader
+
+
+def lay_card(reader, number):
+    """(group, its cards' classes, the empty canvas with one of them on F1)"""
+    [(group, bank)] = reader.cards.items()
+    [looks] = bank.looks
+    seen = reader.empty.copy()
+    side = round(50 * reader.view.scale)
+    x, y = np.rint(reader.view.to_px(np.array([130.0, 50.0])) - side / 2 + 0.5).astype(int)
+    card = cv2.resize(looks.pictures[number], (side, side), interpolation=cv2.INTER_LINEAR)
+    seen[y : y + side, x : x + side] = card
+    return group, looks.classes, seen
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_reader, number):
+    group, classes, seen = lay_card(card_reader, number)
+    window = (0, 0, *seen.shape[1::-1])
+    count = len(card_reader.groups[group].classes)
+    doubt = np.full((1, count), -math.log(count))
+    heap = [  # black things that no look shows, all over three quarters of the card
+        Finding(0, np.array([x, y]), np.array([x, y]), 0.9, {"cube": 1.0})
+        for x in range(108, 154, 8)
+        for y in range(28, 74, 8)
+        if x > 130 or y > 50
+    ]
+    for piece in heap:
+        x, y = np.rint(card_reader.view.to_px(piece.top)).astype(int)
+        cv2.circle(seen, (int(x), int(y)), round(4.5 * card_reader.view.scale), (1.5,) * 3, -1)
+    scene = card_reader.see_cards(group, seen, window, heap)
+    [heard] = card_reader.hear_cards(group, ["F1"], doubt, scene, window)
+    assert heard[classes].argmax() == number and math.exp(heard[classes[number]]) > 0.4
+    assert heard[FOREIGN] == pytest.approx(doubt[0, FOREIGN]), "no look says what is foreign"
+    assert np.exp(heard).sum() == pytest.approx(1)
+
+
+def test_a_card_that_the_network_is_sure_of_stays_as_it_tells_it(card_reader):
+    group, classes, seen = lay_card(card_reader, 0)
+    window = (0, 0, *seen.shape[1::-1])
+    sure = np.full((1, len(card_reader.groups[group].classes)), math.log(1e-4))
+    sure[0, classes[1]] = math.log(0.999)
+    scene = card_reader.see_cards(group, seen, window, [])
+    assert (card_reader.hear_cards(group, ["F1"], sure, scene, window) == sure).all()
+
+
+def test_cards_are_kept_with_the_reader(card_reader, image):
+    again = LearnedReader.unpack(card_reader.plan, card_reader.pack())
+    [(group, bank)] = card_reader.cards.items()
+    kept = again.cards[group]
+    assert kept.samples == bank.samples and kept.looks[0].quarters == bank.looks[0].quarters
+    assert (kept.looks[0].classes == bank.looks[0].classes).all()
+    assert kept.looks[0].pictures == pytest.approx(bank.looks[0].pictures, abs=0.01)
+    assert again.read(image, POSE)["F1"].best == card_reader.read(image, POSE)["F1"].best
+
+
+def test_sites_are_known_on_which_all_loose_pieces_stand(image):
+    plan = parse_plan(
+        DRAWN | {"piece": [*DRAWN["piece"], {"kind": "tower", "size": [9, 9], "height": 30}]}
+    )
+    standing = untaught_reader(plan, [{}, {"F1": ("tower",), "P1": ("stone",)}], image)
+    assert standing.upright_sites == {"F1"}
+    mixed = untaught_reader(plan, [{}, {"F1": ("tower", "cube")}], image)
+    assert not mixed.upright_sites

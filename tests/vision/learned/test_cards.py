@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+
+from vision.learned.cards import CARD_ERRING, CardBank, CardLooks, CardScene, weigh_cards
+
+SIDE, MIDDLE = 20, np.array([39.5, 39.5])
+GROUND = np.random.default_rng(1).normal(4.0, 0.2, (80, 80, 3)).astype(np.float32)
+
+
+def four_prints(rng: np.random.Generator) -> np.ndarray:
+    """(4, SIDE, SIDE, 3): coarse prints that differ everywhere"""
+    return np.kron(rng.normal(4.0, 0.4, (4, 5, 5, 3)), np.ones((1, 4, 4, 1))).astype(np.float32)
+
+
+@pytest.fixture
+def bank() -> CardBank:
+    rng = np.random.default_rng(3)
+    return CardBank(0.5, (CardLooks(np.array([2, 3, 4, 5]), four_prints(rng), False),))
+
+
+def scene_of(picture: np.ndarray, hidden: np.ndarray | None = None, shift: int = 0) -> CardScene:
+    """A card on grey ground, `shift` samples off MIDDLE; hidden: (SIDE, SIDE) bool, what pieces hide"""
+    seen, shown = GROUND.copy(), np.ones((80, 80), np.float32)
+    part = slice(30 + shift, 30 + shift + SIDE)
+    seen[part, part] = picture
+    if hidden is not None:
+        seen[part, part][hidden] = 1.5
+        shown[part, part][hidden] = 0
+    rng = np.random.default_rng(5)
+    return CardScene(seen + rng.normal(0, 0.03, seen.shape).astype(np.float32), GROUND, shown)
+
+
+@pytest.mark.parametrize("card", range(4))
+@pytest.mark.parametrize("shift", [0, 2, -2])
+def test_a_card_is_told_wherever_it_lies(bank, card, shift):
+    fits = weigh_cards(bank, scene_of(bank.looks[0].pictures[card], shift=shift), MIDDLE, 0, 6)
+    assert np.isnan(fits[1]) and fits[0] < -2
+    assert np.nanargmax(fits) == card + 2 and np.nanmax(fits) == 0
+    assert sorted(fits[2:])[-2] < -2
+
+
+def test_a_card_is_told_by_a_quarter_of_it(bank):
+    hidden = np.ones((SIDE, SIDE), bool)
+    hidden[: SIDE // 2, : SIDE // 2] = False
+    for card in range(4):
+        fits = weigh_cards(bank, scene_of(bank.looks[0].pictures[card], hidden), MIDDLE, 0, 6)
+        assert np.nanargmax(fits) == card + 2
+
+
+def test_what_a_piece_hides_does_not_count(bank):
+    """Four fifths of the card are black, which is how another card looks"""
+    looks = bank.looks[0].pictures.copy()
+    looks[1] = 1.5
+    bank = CardBank(0.5, (CardLooks(np.array([2, 3, 4, 5]), looks, False),))
+    hidden = np.ones((SIDE, SIDE), bool)
+    hidden[:, : SIDE // 5] = False
+    scene = scene_of(looks[0], hidden)
+    assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, 0, 6)) == 2
+    plain = CardScene(scene.seen, GROUND, np.ones_like(scene.shown))
+    assert np.nanargmax(weigh_cards(bank, plain, MIDDLE, 0, 6)) == 3
+
+
+def test_nothing_is_said_of_a_card_that_is_hidden(bank):
+    seen = scene_of(bank.looks[0].pictures[0]).seen
+    scene = CardScene(seen, GROUND, np.zeros(seen.shape[:2], np.float32))
+    assert np.isnan(weigh_cards(bank, scene, MIDDLE, 0, 6)).all()
+
+
+@pytest.mark.parametrize("light", [0.12, -0.8])
+def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_card(light):
+    looks = np.repeat(four_prints(np.random.default_rng(3))[:1], 2, 0)
+    looks[1] += (0.4, 0.0, -0.4)
+    bank = CardBank(0.5, (CardLooks(np.array([2, 3]), looks, False),))
+    for card in (0, 1):
+        fits = weigh_cards(bank, scene_of(looks[card] + light), MIDDLE, 0, 4)
+        assert np.nanargmax(fits) == card + 2
+
+
+@pytest.mark.parametrize("quarters", [False, True])
+@pytest.mark.parametrize("turn", range(4))
+def test_cards_lie_turned_as_their_site_says_or_by_any_quarter(quarters, turn):
+    pictures = four_prints(np.random.default_rng(3))
+    bank = CardBank(0.5, (CardLooks(np.arange(2, 6), pictures, quarters),))
+    scene = scene_of(np.rot90(pictures[2], -turn))
+    assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, turn, 6)) == 4
+    if quarters:
+        assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, 0, 6)) == 4
+
+
+def test_no_card_is_held_to_be_impossible(bank):
+    fits = weigh_cards(bank, scene_of(bank.looks[0].pictures[0]), MIDDLE, 0, 6)
+    assert np.nanmin(fits) >= CARD_ERRING
+
+
+def test_a_card_beyond_the_picture_is_not_told(bank):
+    scene = scene_of(bank.looks[0].pictures[0])
+    assert np.isnan(weigh_cards(bank, scene, np.array([-30.0, 40.0]), 0, 6)).all()
+
+
+def test_pieces_hide_from_their_feet_to_their_tops():
+    scene = CardScene.of(
+        np.zeros((100, 120, 3), np.float32),
+        np.zeros((100, 120, 3), np.float32),
+        0.5,
+        np.array([[40.0, 40.0]]),
+        np.array([[80.0, 40.0]]),
+        np.array([16.0]),
+    )
+    assert scene.seen.shape == (50, 60, 3) and scene.shown.shape == (50, 60)
+    hidden = scene.shown == 0
+    assert hidden[20, 17:43].all() and not hidden[20, :12].any() and not hidden[20, 49:].any()
+    assert 10 <= hidden[:, 30].sum() <= 13  # 16 pixels and a quarter more, at half the size
+
+
+@pytest.mark.parametrize("covered", [False, True])
+def test_where_no_card_lies_none_is_told(bank, covered):
+    shown = np.ones((80, 80), np.float32)
+    rng = np.random.default_rng(5)
+    seen = GROUND + rng.normal(0, 0.03, GROUND.shape).astype(np.float32)
+    if covered:
+        shown[:, 36:] = 0
+        seen[:, 36:] = 1.5
+    fits = weigh_cards(bank, CardScene(seen, GROUND, shown), MIDDLE, 0, 6)
+    assert np.nanargmax(fits) == 0 and sorted(fits[~np.isnan(fits)])[-2] < -2

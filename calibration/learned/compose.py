@@ -3,6 +3,7 @@ Look, Sample, Composer."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -30,12 +31,20 @@ from vision.learned.groups import (
 )
 from vision.learned.network import SITE_REACH, square_axes
 from vision.learned.reader import close_up, frame_standing
+from vision.photometry.room_light import DARK
 from vision.plan import Piece, Plan
 
 # What light leaves once it is undone, measured on nine copies' test photos (docs/learned.md): made up
 # somewhat stronger. Log units of a field of light and of its colour, share with a lamp mirrored,
 # noise
 LIGHT, TINT, GLOSS, NOISE = 0.13, 0.036, 0.12, 0.03
+# of the samples, lit more than the camera takes in: what is brighter than white, less so many log units at
+# most, is cut off. It is 0.3 where there is 1.35 times the light of the photos learnt from
+OVEREXPOSED, MOST_CUT_OFF = 0.2, 0.4
+WHITE_LOG = math.log(255 + DARK)  # in a canvas, whose light is that of a photo of the empty board
+# of the samples, across which somebody's shadow falls: at most so many log units darker, its edge soft over
+# so many pixels
+OVERSHADOWED, DEEPEST_SHADOW, SHADOW_EDGE = 0.1, 1.0, (1.0, 25.0)
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
@@ -114,7 +123,8 @@ class Composer:
 
     looks: kind -> its looks, from above; standing: of those that stand; empties: (h, w, 3) log
     canvases of the empty board; reals: of the calibration photos with what they show; shots: whose
-    poses tell how things lean; crowded: of the made-up samples that show pieces close together"""
+    poses tell how things lean; crowded: of the made-up samples that show pieces close together;
+    odd: as of `relight_picture`"""
 
     def __init__(
         self,
@@ -130,10 +140,11 @@ class Composer:
         shots: Sequence[Shot],
         seed: int = 0,
         crowded: float = CROWDED,
+        odd: float = 1.0,
     ) -> None:
         self.plan, self.view, self.groups, self.forms, self.looks = plan, view, groups, forms, looks
         self.empties, self.reference, self.reals = empties, reference, reals
-        self.standing, self.crowded = standing, crowded
+        self.standing, self.crowded, self.odd = standing, crowded, odd
         self.known = looks.keys() | standing.keys()
         self.beyond = view.beyond_rim() if standing else None
         self.cameras = [camera_position(s.pose) for s in shots]
@@ -242,7 +253,7 @@ class Composer:
             side = max(self.groups[n].box) * self.view.scale
             if is_within_crop(middle, side / 2):
                 sites.append((n, label, *middle, *square_axes(SITE_REACH * side).ravel()))
-        picture = relight_picture(rng, picture, self.grain)
+        picture = relight_picture(rng, picture, self.grain, self.odd)
         x = stack_input(picture, reference)
         outside = self.look_outside(picture, (x0, y0), truth.camera)
         close = [close[n] for n in rng.permutation(len(close))[: CLOSE - len(outside)]]
@@ -950,9 +961,12 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     return cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
 
 
-def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0) -> np.ndarray:
+def relight_picture(
+    rng: np.random.Generator, x: np.ndarray, grain: float = 1.0, odd: float = 1.0
+) -> np.ndarray:
     """A log picture (h, w, 3) in other light than was undone: gain, contrast, a lamp mirrored,
-    blur, noise. grain: how wide a pixel of the photos is in the picture's"""
+    somebody's shadow, blur, noise, too much of it. grain: how wide a pixel of the photos is in the picture's;
+    odd: of the usual share that lies in somebody's shadow or too much light"""
     h, w = x.shape[:2]
     u, v = (
         np.linspace(-1, 1, w, dtype=np.float32)[None],
@@ -975,6 +989,11 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
             np.exp(-(((u - cx) / sx) ** 2) - ((v - cy) / sy) ** 2) * np.exp(rng.uniform(2.0, 4.3))
         ).astype(np.float32)
         x = np.log(np.exp(x) + gleam[..., None])
+    if rng.random() < odd * OVERSHADOWED:
+        a, edge = rng.uniform(0, 2 * np.pi), rng.uniform(*SHADOW_EDGE) / (w / 2)
+        inside = (u * np.cos(a) + v * np.sin(a) - rng.uniform(-0.8, 0.8)) / edge
+        shade = np.clip(inside + 0.5, 0, 1) * rng.uniform(0.1, DEEPEST_SHADOW)
+        x = x - shade.astype(np.float32)[..., None]
     s = rng.uniform(0, 1.0) * min(grain, 1.0)
     if s > 0.3:
         x = cv2.GaussianBlur(x, (0, 0), s)
@@ -985,4 +1004,7 @@ def relight_picture(rng: np.random.Generator, x: np.ndarray, grain: float = 1.0)
     )
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
-    return x + noise
+    x = x + noise
+    if rng.random() < odd * OVEREXPOSED:
+        x = np.minimum(x, np.float32(WHITE_LOG - rng.uniform(0, MOST_CUT_OFF)))
+    return x

@@ -74,7 +74,7 @@ def examine_network(
     """The share told right of each group's occupied sites, of all and of the contents that it tells
     worst, and of each form's pieces, of those that stand only if they are found too; None where too
     few were asked"""
-    composer = lesson.composer(EXAMINER_SEED, crowded=0.0)  # as boards are laid
+    composer = lesson.composer(EXAMINER_SEED, crowded=0.0, odd=0.0)  # as boards are laid and lit
     sites, pieces = defaultdict(lambda: defaultdict(list)), defaultdict(list)
     for _ in range(ASKED_SAMPLES):
         sample = composer.make_sample()

@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 
 from calibration.learned import teach
-from calibration.learned.compose import SIDE, Truth
+from calibration.learned.compose import (
+    DEEPEST_SHADOW,
+    MOST_CUT_OFF,
+    SIDE,
+    WHITE_LOG,
+    Truth,
+    relight_picture,
+)
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import batches_beside, initial_weights, make_batches
@@ -101,3 +108,38 @@ def test_classes_fitted_first_tell_more_than_fresh_ones(lesson):
     assert all(np.array_equal(fitted[k], weights[k]) for k in weights if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
     assert float(total_loss(fitted, asked)) < 0.6 * float(total_loss(weights, asked))
+
+
+def test_what_is_brighter_than_the_camera_takes_in_is_cut_off(monkeypatch):
+    bright = np.full((32, 32, 3), 5.8, np.float32)  # log units: more than white
+    dark = np.full((32, 32, 3), 4.0, np.float32)
+    tops = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr("calibration.learned.compose.OVEREXPOSED", share)
+        tops[share] = [relight_picture(np.random.default_rng(n), bright).max() for n in range(20)]
+    assert max(tops[0.0]) > WHITE_LOG
+    assert WHITE_LOG - MOST_CUT_OFF <= min(tops[1.0]) < max(tops[1.0]) <= WHITE_LOG
+    monkeypatch.setattr("calibration.learned.compose.OVEREXPOSED", 1.0)
+    assert relight_picture(np.random.default_rng(3), dark).max() < WHITE_LOG - MOST_CUT_OFF
+
+
+def test_shadows_fall_across_a_part_of_a_picture(monkeypatch):
+    plain = np.full((64, 64, 3), 4.6, np.float32)
+    monkeypatch.setattr("calibration.learned.compose.GLOSS", 0.0)
+    monkeypatch.setattr("calibration.learned.compose.LIGHT", 0.0)
+    darkest = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr("calibration.learned.compose.OVERSHADOWED", share)
+        seen = [relight_picture(np.random.default_rng(n), plain).mean(2) for n in range(20)]
+        darkest[share] = min(v.min() for v in seen)
+        if share:
+            assert np.mean([(v > 4.4).any() and (v < 4.4).any() for v in seen]) > 0.4
+    assert darkest[0.0] > 4.3 and 4.6 - DEEPEST_SHADOW - 0.3 < darkest[1.0] < 4.0
+
+
+def test_boards_that_a_network_is_examined_on_lie_in_usual_light(monkeypatch):
+    dark = np.full((32, 32, 3), 4.6, np.float32)
+    monkeypatch.setattr("calibration.learned.compose.OVERSHADOWED", 1.0)
+    monkeypatch.setattr("calibration.learned.compose.OVEREXPOSED", 1.0)
+    seen = [relight_picture(np.random.default_rng(n), dark, odd=0.0).min() for n in range(20)]
+    assert min(seen) > 4.0

@@ -188,9 +188,7 @@ class LearnedReader:
             else:
                 rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]), tops)
             if n in self.cards:
-                rows = self.hear_cards(
-                    n, ids, rows, self.see_cards(n, seen, window, pieces), window
-                )
+                rows = self.hear_cards(n, ids, rows, seen, window, pieces)
             for site, row, top in zip(ids, rows, tops):
                 if g.reads == "pile":
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
@@ -412,23 +410,26 @@ class LearnedReader:
         group: int,
         ids: Sequence[str],
         logs: np.ndarray,
-        scene: CardScene,
+        seen: np.ndarray,
         window: Window,
+        pieces: Sequence[Finding],
     ) -> np.ndarray:
         """(sites, classes) log-probabilities, those of cards and of none shared out anew by how well
-        their looks fit what shows of them; as they are where the network is sure"""
-        turns, bank = self.groups[group].turns_of(ids), self.cards[group]
-        centres = np.array([self.plan.sites[i].centre for i in ids]).reshape(-1, 2)
+        their looks fit what shows of them between these pieces; as they are where the network is
+        sure. seen: the log canvas in this window"""
+        doubted = [n for n, row in enumerate(logs) if math.exp(row.max()) <= PLAIN_CARD]
+        if not doubted:
+            return logs
+        scene, bank = self.see_cards(group, seen, window, pieces), self.cards[group]
+        turns = self.groups[group].turns_of(ids)
         zoom = bank.samples / self.view.scale
-        at = (self.view.to_px(centres) - window[:2] + 0.5) * zoom - 0.5
-        return np.array(
-            [
-                row
-                if math.exp(row.max()) > PLAIN_CARD
-                else share_cards(row, weigh_cards(bank, scene, place, int(turn), len(row)))
-                for row, place, turn in zip(logs, at, turns)
-            ]
-        ).reshape(logs.shape)
+        out = logs.copy()
+        for n in doubted:
+            centre = self.view.to_px(np.array(self.plan.sites[ids[n]].centre))
+            at = (centre - window[:2] + 0.5) * zoom - 0.5
+            fits = weigh_cards(bank, scene, at, int(turns[n]), len(logs[n]))
+            out[n] = share_cards(logs[n], fits)
+        return out
 
     def pile_evidence(self, g: SiteGroup, logs: np.ndarray) -> SiteEvidence:
         order = np.argsort(-logs)

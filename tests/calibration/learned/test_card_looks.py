@@ -39,7 +39,7 @@ def look_of(kind, value, lies="upright"):
 
 
 @pytest.fixture
-def looks():
+def kind_looks():
     return {
         "field": [look_of("field", v) for v in (4.0, 4.1)],
         "forest": [look_of("forest", 3.0)] * (LOOKS_OF_CARD + 3),
@@ -49,8 +49,8 @@ def looks():
     }
 
 
-def test_cards_are_drawn_as_they_look_by_the_class_that_they_are(looks):
-    [(group, bank)] = draw_card_banks(PLAN, GROUPS, looks, 1.6).items()
+def test_cards_are_drawn_as_they_look_by_the_class_that_they_are(kind_looks):
+    [(group, bank)] = draw_card_banks(PLAN, GROUPS, kind_looks, 1.6).items()
     assert GROUPS[group].ids == ("F1",), "piles show no cards"
     [cards] = bank.looks
     assert cards.pictures.shape[1:] == (round(40 * CARD_SAMPLES / 60), CARD_SAMPLES, 3)
@@ -63,17 +63,17 @@ def test_cards_are_drawn_as_they_look_by_the_class_that_they_are(looks):
     assert (cards.classes == GROUPS[group].classes.index(("forest",))).sum() == LOOKS_OF_CARD
 
 
-def test_a_card_alone_is_not_told_from_others(looks):
-    del looks["field"]
-    assert draw_card_banks(PLAN, GROUPS, looks, 1.6) == {}
+def test_a_card_alone_is_not_told_from_others(kind_looks):
+    del kind_looks["field"]
+    assert draw_card_banks(PLAN, GROUPS, kind_looks, 1.6) == {}
 
 
-def test_cards_that_lie_any_way_round_are_kept_apart(looks):
-    looks["field"] = [look_of("field", 4.0, "quarters")]
-    [bank] = draw_card_banks(PLAN, GROUPS, looks, 1.6).values()
+def test_cards_that_lie_any_way_round_are_kept_apart(kind_looks):
+    kind_looks["field"] = [look_of("field", 4.0, "quarters")]
+    [bank] = draw_card_banks(PLAN, GROUPS, kind_looks, 1.6).values()
     assert sorted(v.quarters for v in bank.looks) == [False, True]
 
 
-def test_cards_are_no_finer_than_the_canvas(looks):
-    [bank] = draw_card_banks(PLAN, GROUPS, looks, 0.2).values()
+def test_cards_are_no_finer_than_the_canvas(kind_looks):
+    [bank] = draw_card_banks(PLAN, GROUPS, kind_looks, 0.2).values()
     assert bank.samples == 0.2 and bank.looks[0].pictures.shape[1:3] == (8, 12)

@@ -460,8 +460,7 @@ def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_rea
     for piece in heap:
         x, y = np.rint(card_reader.view.to_px(piece.top)).astype(int)
         cv2.circle(seen, (int(x), int(y)), round(4.5 * card_reader.view.scale), (1.5,) * 3, -1)
-    scene = card_reader.see_cards(group, seen, window, heap)
-    [heard] = card_reader.hear_cards(group, ["F1"], doubt, scene, window)
+    [heard] = card_reader.hear_cards(group, ["F1"], doubt, seen, window, heap)
     assert heard[classes].argmax() == number and math.exp(heard[classes[number]]) > 0.4
     assert heard[FOREIGN] == pytest.approx(doubt[0, FOREIGN]), "no look says what is foreign"
     assert np.exp(heard).sum() == pytest.approx(1)
@@ -472,8 +471,7 @@ def test_a_card_that_the_network_is_sure_of_stays_as_it_tells_it(card_reader):
     window = (0, 0, *seen.shape[1::-1])
     sure = np.full((1, len(card_reader.groups[group].classes)), math.log(1e-4))
     sure[0, classes[1]] = math.log(0.999)
-    scene = card_reader.see_cards(group, seen, window, [])
-    assert (card_reader.hear_cards(group, ["F1"], sure, scene, window) == sure).all()
+    assert (card_reader.hear_cards(group, ["F1"], sure, seen, window, []) == sure).all()
 
 
 def test_cards_are_kept_with_the_reader(card_reader, image):

@@ -16,7 +16,8 @@ CANVAS_MARGIN = 12.0  # mm shown around the board at least: pieces on its rim le
 FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square
 MOST_LEAN = 1.5  # mm a mm of height that is allowed for: from farther aslant little is told
 MOST_PIXELS = 1_100_000  # of a canvas, for the time that a network pass over it takes
-EXACT = 12  # pixels between places of the canvas whose pixel of the picture is computed exactly
+EXACT = 8  # pixels between places of the canvas whose pixel of the picture is computed exactly; windows
+# begin and end at multiples of it, so that a part of the canvas is the same as in the whole
 
 
 Window = tuple[int, int, int, int]  # x0, y0, x1, y1 in canvas pixels
@@ -88,13 +89,15 @@ class Canvas(msgspec.Struct, frozen=True):
         light = estimate_light(small_view(picture, pose, self.size), reference, self.size)
         x0, y0, x1, y1 = window or (0, 0, *self.shape[::-1])
         w, h = x1 - x0, y1 - y0
-        rows, columns = h // EXACT + 2, w // EXACT + 2
+        rows, columns = h // EXACT + 1, w // EXACT + 1
         xs, ys = (
             self.to_mm(np.linspace(low - 0.5, low + n - 0.5, m))
             for low, n, m in ((x0, w, columns), (y0, h, rows))
         )
         grid = np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)
-        level = max(int(np.log2(max(scale_at(pose, grid[::7]) / self.scale, 1.0)) + 0.4), 0)
+        board = np.stack(np.meshgrid(*(np.linspace(0, n, 5) for n in self.size)), -1)
+        native = scale_at(pose, board.reshape(-1, 2))
+        level = max(int(np.log2(max(native / self.scale, 1.0)) + 0.4), 0)
         places = ((pose.to_px(grid) + 0.5) / 2**level - 0.5).reshape(rows, columns, 2)
         dimmer = np.exp(
             -(light_basis(np.clip(grid, 0, self.size), self.size) @ light.weights)

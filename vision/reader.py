@@ -163,6 +163,13 @@ class Reader:
             self.poor_share,
         )
 
+    def may_lie_elsewhere(self, image: np.ndarray, pose: Pose) -> bool:
+        """Whether a board that is read poorly at this pose may lie turned, or a square off. A print
+        of squares with men on it may be seen in one place alone, and that a wrong one"""
+        if self.square_grid is not None:
+            return pose.by != "markers"
+        return self.registrar.is_ambiguous(image, pose)
+
     @property
     def poor_share(self) -> float:
         """What each site loses in log-probability, as the mean, where this board lies at most"""
@@ -200,7 +207,7 @@ class Reader:
             is_implausible(
                 self.plan, found, self.prior if self.is_learned else None, self.poor_share
             )
-            and self.registrar.is_ambiguous(image, pose)
+            and self.may_lie_elsewhere(image, pose)
         )
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
         if cache is not None:

@@ -188,3 +188,17 @@ def test_places_a_square_further_are_asked_where_the_network_weighs_or_little_is
     assert np.all(choose_pose(True).tvec == off.tvec) and np.all(
         choose_pose(False).tvec == here.tvec
     )
+
+
+@pytest.mark.parametrize(("by", "doubted"), [("print", True), ("markers", False)])
+def test_men_read_poorly_on_squares_may_stand_a_square_off_whatever_the_print_shows(
+    monkeypatch, by, doubted
+):
+    """One of twelve photos of real men was read where the board did not lie, and without a doubt"""
+    monkeypatch.setattr(Reader, "square_grid", property(lambda self: "of squares"))
+    plan, pose = chess(), msgspec.structs.replace(camera(), by=by)
+    registrar = SimpleNamespace(is_ambiguous=lambda image, pose: False)
+    poor = {s: SiteEvidence((((), -0.5), (("Q",), -1.0))) for s in plan.sites}
+    looked = SimpleNamespace(read=lambda *_: poor, prepared="cleaned")
+    found = Reader(plan, registrar, [looked]).read_at(IMAGE, pose)
+    assert found.registration.maybe_turned == doubted

@@ -17,10 +17,10 @@ LOOKS_OF_CARD = 4  # of each kind at most: specimens of one print
 
 
 def draw_card_banks(
-    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]], finest: float
+    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]], scale: float
 ) -> dict[int, CardBank]:
-    """The looks of the cards of every group that tells two at least, by its number. finest: samples a
-    millimetre at most"""
+    """The looks of the cards of every group that tells two at least, by its number. scale: pixels
+    of the canvas a millimetre"""
     out = {}
     for n, g in enumerate(groups):
         cards = [
@@ -34,18 +34,21 @@ def draw_card_banks(
         if len(cards) < 2:
             continue
         longest = max(max(plan.pieces[k].footprint) for _, k in cards)
-        samples = min(finest, CARD_SAMPLES / longest)
+        samples = min(scale, CARD_SAMPLES / longest)
         drawn: dict[tuple, list[tuple[int, np.ndarray]]] = defaultdict(list)
         for c, kind in cards:
             size = tuple(max(round(v * samples), 1) for v in plan.pieces[kind].footprint)
             for look in looks[kind][:LOOKS_OF_CARD]:
-                picture = cv2.resize(look.patch, size, interpolation=cv2.INTER_AREA)
+                full = tuple(max(round(v * scale), 1) for v in plan.pieces[kind].footprint)
+                picture = cv2.resize(look.patch, full, interpolation=cv2.INTER_AREA)
                 drawn[size, look.lies != "upright"].append((c, picture))
         out[n] = CardBank(
             samples,
             tuple(
-                CardLooks(np.array([c for c, _ in some]), np.stack([p for _, p in some]), quarters)
-                for (_, quarters), some in drawn.items()
+                CardLooks.of(
+                    np.array([c for c, _ in some]), np.stack([p for _, p in some]), size, quarters
+                )
+                for (size, quarters), some in drawn.items()
             ),
         )
     return out

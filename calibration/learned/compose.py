@@ -45,6 +45,10 @@ WHITE_LOG = math.log(255 + DARK)  # in a canvas, whose light is that of a photo 
 # of the samples, across which somebody's shadow falls: at most so many log units darker, its edge soft over
 # so many pixels
 OVERSHADOWED, DEEPEST_SHADOW, SHADOW_EDGE = 0.1, 1.0, (1.0, 25.0)
+# of the made-up samples, in which some of the cards are shown as part of the empty board, as a second look
+# takes them (`LearnedReader.look_again`): from so many of them to so many, pixels and degrees by which they
+# are laid astray there
+KNOWN, KNOWN_SHARE, KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, (0.3, 0.97), 0.5, 0.3
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
@@ -85,12 +89,14 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 class Truth(msgspec.Struct, eq=False):
     """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind,
     x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
-    elsewhere: (group, class, x, y mm) of what lies as on a site where none is"""
+    elsewhere: (group, class, x, y mm) of what lies as on a site where none is; ground: (SIDE, SIDE, 3) log
+    the empty board with what is known to lie on it, where anything is; of that nobody is asked"""
 
     camera: np.ndarray
     points: list[tuple[int, int, float, float]] = []
     labels: dict[str, int] = {}
     elsewhere: list[tuple[int, int, float, float]] = []
+    ground: np.ndarray | None = None
 
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
@@ -174,6 +180,9 @@ class Composer:
         self.outside = self.places_outside()
         self.outside_px = [view.to_px(p) for _, _, places in self.outside for p in places]
         self.sample_weights = self.weigh_sites()
+        # where loose pieces lie on cards
+        self.carded = any(g.loose and self.card_classes(g) for g in groups)
+        self.known_share = 0.0
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
             [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
@@ -226,7 +235,7 @@ class Composer:
         picture = cv2.warpAffine(
             picture, m, (SIDE, SIDE), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
-        reference = crop_padded(self.reference, x0, y0)
+        reference = crop_padded(self.reference, x0, y0) if truth.ground is None else truth.ground
         points = np.array(truth.points, np.float32).reshape(-1, 4)
         points[:, 2:] = (points[:, 2:] - (x0, y0)) @ m[:, :2].T + m[:, 2]
         inside = (points[:, 2:] > 1).all(1) & (points[:, 2:] < SIDE - 2).all(1)
@@ -323,7 +332,11 @@ class Composer:
         truth = Truth(evening.camera)
         if self.beyond is not None:
             self.strew_table(canvas, crop_padded(self.beyond.astype(np.uint8), x0, y0) > 0)
-        paint = Painter(canvas, self.view, (x0, y0), evening, rng)
+        self.known_share = 0.0
+        if self.carded and rng.random() < KNOWN:
+            self.known_share = rng.uniform(*KNOWN_SHARE)
+            truth.ground = crop_padded(self.reference, x0, y0).copy()
+        paint = Painter(canvas, self.view, (x0, y0), evening, rng, truth.ground)
         if rng.random() < self.crowded and self.crowding.any():
             self.crowd_pieces(paint, truth)
             self.forget_hidden(paint, truth)
@@ -355,6 +368,7 @@ class Composer:
                     if rng.random() < 0.5:
                         self.lay_block(paint, truth, site.id, c, kinds[-1], lean, taken)
                     continue
+                known = self.is_known(g, c)
                 tall = self.lay_pile(
                     paint,
                     truth,
@@ -365,8 +379,11 @@ class Composer:
                     len(g.classes[c]) - len(kinds),
                     90.0 * self.turns[n],
                     g.laid_anyhow,
+                    known,
                 )
                 truth.labels[site.id] = c
+                if known:
+                    del truth.labels[site.id]
             if g.loose and rng.random() < (full if tall or g.bare else 0.04):
                 later.append((site, g, tall, lean))
         for site, g, tall, lean in later:
@@ -392,6 +409,7 @@ class Composer:
         hidden: int,
         turn: float = 0.0,
         anyhow: bool = False,
+        known: bool = False,
     ) -> float:
         """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm, turned by so
         many degrees, anyhow: by any quarter; -> mm of height they make together"""
@@ -414,11 +432,25 @@ class Composer:
                 )
                 at = at + rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
             look = self.pick_look(k, True)
-            x, y = paint.lay_piece(look, at, tall, lean, turn=turn, anyhow=anyhow)
+            again = self.pick_look(k, True) if known and look.turned is None else None
+            x, y = paint.lay_piece(look, at, tall, lean, turn=turn, anyhow=anyhow, known=again)
             # what lies loose elsewhere is found here too
             self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
             tall += self.plan.pieces[k].height
         return tall
+
+    def card_classes(self, g: SiteGroup) -> list[int]:
+        """Numbers of a group's classes that are one card under loose pieces each"""
+        some = [
+            n
+            for n, c in enumerate(g.classes)
+            if g.reads == "cluster" and len(c) == 1 and c[0] in self.looks
+        ]
+        return some if len(some) > 1 else []
+
+    def is_known(self, g: SiteGroup, label: int) -> bool:
+        """Whether what is about to be laid is shown as part of the empty board"""
+        return label in self.card_classes(g) and self.rng.random() < self.known_share
 
     def pick_look(self, kind: str, straight: bool = False) -> Look:
         """straight: one of which it is known how it lies, where there is any"""
@@ -456,8 +488,12 @@ class Composer:
             c = int(options[rng.integers(len(options))])
             kinds = [k for k in g.classes[c] if k != "?"]
             hidden = len(g.classes[c]) - len(kinds)
-            tall = self.lay_pile(paint, truth, at, box, kinds, lean, hidden, anyhow=g.laid_anyhow)
-            truth.elsewhere.append((n, c, *at))
+            known = self.is_known(g, c)
+            tall = self.lay_pile(
+                paint, truth, at, box, kinds, lean, hidden, anyhow=g.laid_anyhow, known=known
+            )
+            if not known:
+                truth.elsewhere.append((n, c, *at))
             if g.loose and rng.random() < 0.5:
                 self.scatter_loose(paint, truth, at - box / 2 + box * SQUARE, g, tall, lean)
 
@@ -761,7 +797,8 @@ def crop_padded(canvas: np.ndarray, x0: int, y0: int) -> np.ndarray:
 
 
 class Painter:
-    """Lays pieces on a part of a log canvas. origin: its upper left pixel on the whole one"""
+    """Lays pieces on a part of a log canvas. origin: its upper left pixel on the whole one; ground: the same
+    part of the empty board, where known cards are drawn too"""
 
     def __init__(
         self,
@@ -770,7 +807,9 @@ class Painter:
         origin: tuple[int, int],
         evening: Evening,
         rng: np.random.Generator,
+        ground: np.ndarray | None = None,
     ) -> None:
+        self.ground = ground
         self.canvas, self.view, self.origin, self.evening, self.rng = (
             canvas,
             view,
@@ -803,10 +842,11 @@ class Painter:
         loose: bool = False,
         turn: float = 0.0,
         anyhow: bool = False,
+        known: Look | None = None,
     ) -> tuple[float, float]:
         """Lays a look where its foot is at (2,) mm, `base` mm above the board, turned by some `turn`
-        degrees where it is known how it lies, anyhow: by any quarter; -> its top's middle as it
-        appears, whole canvas' px"""
+        degrees where it is known how it lies, anyhow: by any quarter; known: as the ground shows it;
+        -> its top's middle as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         self.laid += 1
         turn += rng.normal(0, 4.0)
@@ -854,14 +894,26 @@ class Painter:
             mine[body > 0.5] = self.laid
             side = look.side + tone + self.evening.sides + rng.normal(0, 0.2)
             blend_face(part, as_scalar(side), body)
-        m = place_patch(at - off, turn, look.patch.shape, view.scale / look.scale)
-        face = cv2.warpAffine(
-            look.patch, m, shape[::-1], flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
-        mask = cv2.warpAffine(look.mask, m, shape[::-1], flags=cv2.INTER_LINEAR)
+        face, mask = self.turn_face(look, at - off, turn, shape)
         blend_face(part, cv2.add(face, as_scalar(tone)), mask)
         mine[mask > 0.5] = self.laid
+        if known is not None and self.ground is not None:
+            astray = at - off + rng.normal(0, KNOWN_ASTRAY, 2)
+            blend_face(
+                self.ground[ya:yb, xa:xb],
+                *self.turn_face(known, astray, turn + rng.normal(0, KNOWN_ASKEW), shape),
+            )
         return float(at[0]), float(at[1])
+
+    def turn_face(
+        self, look: Look, at: np.ndarray, turn: float, shape: tuple[int, int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """((h, w, 3) log, (h, w) 0..1) a look, turned by so many degrees, about (2,) px of a picture of this
+        shape, and its mask"""
+        m = place_patch(at, turn, look.patch.shape, self.view.scale / look.scale)
+        size, linear = shape[::-1], cv2.INTER_LINEAR
+        face = cv2.warpAffine(look.patch, m, size, flags=linear, borderMode=cv2.BORDER_REPLICATE)
+        return face, cv2.warpAffine(look.mask, m, size, flags=linear)
 
     def stand_piece(self, look: StandingLook, foot: np.ndarray, shift: np.ndarray) -> None:
         """Puts up a look with its foot where (2,) mm is seen, its top `shift` (2,) mm off"""

@@ -13,7 +13,7 @@ from calibration.learned.teach import Lesson
 from vision.learned.canvas import picture_of
 from vision.learned.groups import FOREIGN
 from vision.learned.network import SITE_GRID
-from vision.learned.reader import LearnedReader, sample_map
+from vision.learned.reader import Glance, LearnedReader, sample_map
 
 ASKED_SAMPLES = 100  # made-up samples
 # shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
@@ -80,6 +80,7 @@ def examine_network(
         sample = composer.make_sample()
         fine, quarter, heat = reader.trunk(sample.x.astype(np.float32))
         seen = picture_of(sample.x.astype(np.float32))
+        glance = Glance(fine, heat, seen)
         if len(sample.sites):
             at, axes = sample.sites[:, 2:4], sample.sites[:, 4:].reshape(-1, 2, 2)
             sampled = sample_map(quarter, at, axes, SITE_GRID, 4)
@@ -106,7 +107,7 @@ def examine_network(
                 continue
             one = cv2.dilate(np.ascontiguousarray(logits[..., f]), np.ones((3, 3)))
             x, y = np.round((mine[:, 2:] + 0.5) / 2 - 0.5).astype(int).T
-            found, kinds = reader.weigh_places(f, fine, one[y, x], seen, mine[:, 2:4])
+            found, kinds = reader.weigh_places(f, [glance], one[y, x], mine[:, 2:4])
             right = np.array(reader.of_form[f])[kinds.argmax(1)] == mine[:, 1]
             pieces[f] += list(right & (found > 0.5) if form.upright else right)
     groups = [shares_right(list(sites[n].values())) for n in range(len(reader.groups))]

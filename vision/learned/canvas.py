@@ -16,7 +16,9 @@ CANVAS_MARGIN = 12.0  # mm shown around the board at least: pieces on its rim le
 FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square
 MOST_LEAN = 1.5  # mm a mm of height that is allowed for: from farther aslant little is told
 MOST_PIXELS = 1_100_000  # of a canvas, for the time that a network pass over it takes
-EXACT = 8  # pixels between places of the canvas whose pixel of the picture is computed exactly; windows
+EXACT = (
+    8  # pixels between places of the canvas whose pixel of the picture is computed exactly; windows
+)
 # begin and end at multiples of it, so that a part of the canvas is the same as in the whole
 
 

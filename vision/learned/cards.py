@@ -4,6 +4,7 @@ what is seen there, the pieces that were found left out. Its central value: Card
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import cv2
 import msgspec
@@ -28,24 +29,43 @@ GAUSSIAN_MEDIAN = 2.37  # of the sum of three squared standard deviates
 # otherwise (docs/learned.md)
 SAMPLES_COUNT = 0.02
 CARD_ERRING = math.log(1e-3)  # the most that is held against a card
+LEAST_PLACED = 0.3  # of a card that must be seen for it to be told how it lies
+AROUND_CARD = 8  # px of the canvas by which it may then still be moved: 5 mm of 40
+MOST_ASKEW = 0.2  # radians by which cards are turned at most, four times what made-up ones are
+ALIGNING = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 15, 1e-3)  # rounds, gain
 LIKELY_CARDS = 8  # that fit best by plain squares: of these alone the misfits are looked at closely
 
 
 class CardLooks(msgspec.Struct, frozen=True, eq=False):
     """Cards of one size as they lie straight. classes: (n,) each one's number among its group's
-    classes; pictures: (n, h, w, 3) log; quarters: whether they may lie turned by any quarter"""
+    classes; pictures: (n, h, w, 3) log, as fine as they are compared; fine: (n, H, W, 3) as the canvas
+    shows them; quarters: whether they may lie turned by any quarter"""
 
     classes: np.ndarray
     pictures: np.ndarray
+    fine: np.ndarray
     quarters: bool
+
+    @classmethod
+    def of(
+        cls, classes: np.ndarray, fine: np.ndarray, size: Sequence[int], quarters: bool
+    ) -> CardLooks:
+        """size: (w, h) of the pictures to compare"""
+        small = [cv2.resize(p, tuple(size), interpolation=cv2.INTER_AREA) for p in fine]
+        return cls(classes, np.stack(small), fine, quarters)
+
+    def ways_of(self, turn: int) -> list[int]:
+        """By how many quarters clockwise cards may be turned where they usually are by `turn`; all
+        that are of one shape"""
+        h, w = self.pictures.shape[1:3]
+        if not self.quarters:
+            return [turn]
+        return [turn, turn + 2, *([turn + 1, turn + 3] if h == w else [])]
 
     def turned_by(self, turn: int) -> tuple[np.ndarray, np.ndarray]:
         """(classes, pictures) of cards that lie turned clockwise by so many quarters; each in all
-        ways, as long as all are of one shape"""
-        h, w = self.pictures.shape[1:3]
-        ways = [turn]
-        if self.quarters:
-            ways += [turn + 2, *([turn + 1, turn + 3] if h == w else [])]
+        ways"""
+        ways = self.ways_of(turn)
         turned = [np.rot90(self.pictures, -q, (1, 2)) for q in ways]
         return np.tile(self.classes, len(ways)), np.concatenate(turned)
 
@@ -66,7 +86,8 @@ class CardBank(msgspec.Struct, frozen=True, eq=False):
         for n, looks in enumerate(self.looks):
             out |= {
                 f"{n}/classes": looks.classes,
-                f"{n}/pictures": looks.pictures.astype(np.float16),
+                f"{n}/fine": looks.fine.astype(np.float16),
+                f"{n}/size": np.array(looks.pictures.shape[2:0:-1]),
                 f"{n}/quarters": np.array(looks.quarters),
             }
         return out
@@ -76,8 +97,10 @@ class CardBank(msgspec.Struct, frozen=True, eq=False):
         """Raises KeyError where something is missing"""
         looks: list[CardLooks] = []
         while part := model_file.strip_prefix(str(len(looks)), arrays):
-            pictures = part["pictures"].astype(np.float32)
-            looks.append(CardLooks(part["classes"], pictures, bool(part["quarters"])))
+            fine = part["fine"].astype(np.float32)
+            looks.append(
+                CardLooks.of(part["classes"], fine, part["size"].tolist(), bool(part["quarters"]))
+            )
         return cls(float(arrays["samples"]), tuple(looks))
 
 
@@ -126,10 +149,12 @@ def weigh_cards(
         which, pictures = looks.turned_by(turn)
         spots = cut_spots(scene, at, pictures.shape[1:3])
         if spots is not None:
-            seen, shown, empty = spots
-            found += lay_looks(seen, shown, which, pictures)
-            bare = shown[0] > 0  # the board does not move
-            found.append((EMPTY, misfit_of(seen[0][bare] - empty[bare])))
+            found += lay_looks(spots, which, pictures)
+            y, x = spots.corners[0]  # the board does not move
+            h, w = spots.shown.shape[1:]
+            bare = spots.shown[0] > 0
+            off = spots.seen[0][bare] - scene.empty[y : y + h, x : x + w][bare]
+            found.append((EMPTY, misfit_of(off)))
     out = np.full(classes, np.nan)
     if not found:
         return out
@@ -143,11 +168,17 @@ def weigh_cards(
     return np.maximum(out - np.nanmax(out), CARD_ERRING)
 
 
-def cut_spots(
-    scene: CardScene, at: np.ndarray, shape: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """What is seen (p, h, w, 3) and what of it shows (p, h, w) at all places where a card of this shape
-    may lie, the site's middle first, and the empty board (h, w, 3) there; None where too little shows"""
+class Spots(msgspec.Struct, frozen=True, eq=False):
+    """All places where a card of one shape may lie, the site's middle first. corners: (p, 2) samples,
+    y, x; seen: (p, h, w, 3) log; shown: (p, h, w) 0 where a piece hides it, else 1"""
+
+    corners: np.ndarray
+    seen: np.ndarray
+    shown: np.ndarray
+
+
+def cut_spots(scene: CardScene, at: np.ndarray, shape: tuple[int, int]) -> Spots | None:
+    """Of a site about (2,) samples; None where too little shows"""
     h, w = shape
     first = np.rint(at - (w / 2 - 0.5, h / 2 - 0.5)).astype(int)[::-1]
     astray = range(-CARD_ASTRAY, CARD_ASTRAY + 1)
@@ -166,31 +197,97 @@ def cut_spots(
     if not enough[0]:
         return None
     seen = np.stack([scene.seen[y : y + h, x : x + w] for y, x in corners])
-    y, x = first
-    return seen[enough], shown[enough], scene.empty[y : y + h, x : x + w]
+    return Spots(np.array(corners)[enough], seen[enough], shown[enough])
+
+
+def fit_squares(spots: Spots, pictures: np.ndarray) -> np.ndarray:
+    """(p, n) how badly pictures (n, h, w, 3) fit what shows at each place: mean squares, whatever the
+    light"""
+    seen, shown = spots.seen.reshape(len(spots.seen), -1), spots.shown
+    weights = np.repeat(shown.reshape(len(shown), -1), 3, 1)
+    flat = seen * weights
+    plain = pictures.reshape(len(pictures), -1)
+    square = weights @ (plain**2).T - 2 * flat @ plain.T
+    square += (flat * seen).sum(1, keepdims=True)
+    count = weights.sum(1, keepdims=True)
+    lighter = flat.sum(1, keepdims=True) - weights @ plain.T  # in other light it may lie
+    return (square - lighter**2 / count) / count
 
 
 def lay_looks(
-    seen: np.ndarray, shown: np.ndarray, which: np.ndarray, pictures: np.ndarray
+    spots: Spots, which: np.ndarray, pictures: np.ndarray
 ) -> list[tuple[int, np.ndarray]]:
     """Of the likeliest classes the best look of each where it fits best: (class, (n,) squared misfits of
-    what shows, in log units squared, over three colours). As of `cut_spots` and `CardLooks.turned_by`"""
-    weights = np.repeat(shown.reshape(len(shown), -1), 3, 1)
-    flat = seen.reshape(len(seen), -1) * weights
-    plain = pictures.reshape(len(pictures), -1)
-    square = weights @ (plain**2).T - 2 * flat @ plain.T
-    square += (flat * seen.reshape(len(seen), -1)).sum(1, keepdims=True)
-    count = weights.sum(1, keepdims=True)
-    lighter = flat.sum(1, keepdims=True) - weights @ plain.T  # in other light it may lie
-    square = (square - lighter**2 / count) / count
-    spots, best = square.argmin(0), square.min(0)
+    what shows, in log units squared, over three colours). As of `CardLooks.turned_by`"""
+    square = fit_squares(spots, pictures)
+    places, best = square.argmin(0), square.min(0)
     order = np.argsort(best)
     first = order[np.sort(np.unique(which[order], return_index=True)[1])]  # of each class
     out = []
     for n in first[:LIKELY_CARDS]:
-        here = shown[spots[n]] > 0
-        out.append((int(which[n]), misfit_of(seen[spots[n]][here] - pictures[n][here])))
+        here = spots.shown[places[n]] > 0
+        out.append((int(which[n]), misfit_of(spots.seen[places[n]][here] - pictures[n][here])))
     return out
+
+
+def place_card(
+    bank: CardBank, scene: CardScene, at: np.ndarray, turn: int, label: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """(its picture as the canvas shows it, (2,) samples of its middle) of the card of this class where
+    it fits best on a site, as of `weigh_cards`; None where too little shows to say how it lies"""
+    best = math.inf, None
+    for looks in bank.looks:
+        mine = looks.classes == label
+        for way in looks.ways_of(turn) if mine.any() else ():
+            pictures = np.rot90(looks.pictures[mine], -way, (1, 2))
+            spots = cut_spots(scene, at, pictures.shape[1:3])
+            if spots is None or spots.shown[0].mean() < LEAST_PLACED:
+                continue
+            square = fit_squares(spots, pictures)
+            place, n = np.unravel_index(square.argmin(), square.shape)
+            if square[place, n] < best[0]:
+                middle = (spots.corners[place] + np.array(pictures.shape[1:3]) / 2)[::-1]
+                best = square[place, n], (np.rot90(looks.fine[mine][n], -way), middle)
+    return best[1]
+
+
+def draw_card(
+    ground: np.ndarray, seen: np.ndarray, shown: np.ndarray, fine: np.ndarray, middle: np.ndarray
+) -> None:
+    """Draws a card, its picture (h, w, 3) log, on the ground, a log canvas, about (2,) px of it, counted
+    from its corner, moved and turned a little as it fits what is seen (H, W, 3). shown: (H, W)
+    0 where a piece hides it"""
+    h, w = fine.shape[:2]
+    corner = middle - (w / 2, h / 2)
+    low = np.clip(np.floor(corner).astype(int) - AROUND_CARD, 0, None)
+    high = np.floor(corner).astype(int) + np.array([w, h]) + AROUND_CARD
+    part = np.s_[low[1] : high[1], low[0] : high[0]]
+    rough = np.float32([[1, 0, corner[0] - low[0]], [0, 1, corner[1] - low[1]]])
+    fine = np.ascontiguousarray(fine, np.float32)
+    greys = fine.mean(2), seen[part].mean(2)
+    try:  # Evangelidis and Psarakis 2008: whatever the light and the contrast
+        _, exact = cv2.findTransformECC(
+            *greys,
+            rough.copy(),
+            cv2.MOTION_EUCLIDEAN,
+            ALIGNING,
+            (shown[part] > 0).astype(np.uint8),
+            5,
+        )
+    except cv2.error:  # they are not alike
+        exact = rough
+    off = (exact - rough) @ (w / 2, h / 2, 1.0)
+    if abs(exact[1, 0]) > MOST_ASKEW or np.abs(off).max() > AROUND_CARD:
+        exact = rough
+    into = ground[part]
+    size = into.shape[1::-1]
+    mask = np.zeros((h, w), np.float32)
+    mask[1:-1, 1:-1] = 1
+    face, mask = (
+        cv2.warpAffine(v, exact, size, flags=cv2.INTER_LINEAR, borderMode=border)
+        for v, border in ((fine, cv2.BORDER_REPLICATE), (mask, cv2.BORDER_CONSTANT))
+    )
+    into += (face - into) * mask[..., None]
 
 
 def misfit_of(off: np.ndarray) -> np.ndarray:

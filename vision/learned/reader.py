@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import cv2
@@ -18,7 +18,7 @@ from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import CANVAS_MARGIN, GREY, LOG_SPREAD, Canvas, Window, stack_input
-from vision.learned.cards import CardBank, CardScene, weigh_cards
+from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -65,6 +65,8 @@ TOLD_CONTENTS = 8  # contents of a site that are told
 SUREST = 0.999  # that is told of a piece
 # chance from which a card is left as the network tells it: of 394 of photos-2/ur none was wrong
 PLAIN_CARD = 0.99
+PLAIN_CLUSTER = math.log(0.98)  # of what lies on a cluster, below which it is looked at once more
+KNOWN_CARD = 0.5  # chance from which a card is then taken for part of the empty board
 HIDES = 0.3  # chance of a loose piece from which what lies under it is taken for hidden
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 CONTEXT = (
@@ -84,6 +86,26 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     foot: np.ndarray
     chance: float
     kinds: dict[str, float]
+
+
+class Glance(msgspec.Struct, frozen=True, eq=False):
+    """What the network makes of a window of the canvas, looked at as it is or turned by half. fine,
+    heat: as of TrunkMaps; shown: (h, w, 3) as of `picture_of`"""
+
+    fine: np.ndarray
+    heat: np.ndarray
+    shown: np.ndarray
+    turned: bool = False
+
+    def places(self, at: np.ndarray) -> np.ndarray:
+        """(n, 2) pixels of the window, as the network saw it"""
+        return np.array(self.shown.shape[1::-1]) - 1 - at if self.turned else at
+
+    def within(self, window: Window) -> Glance:
+        """The same of a part of it, pixels that are multiples of 8"""
+        x0, y0, x1, y1 = window
+        half = np.s_[y0 // 2 : y1 // 2, x0 // 2 : x1 // 2]
+        return Glance(self.fine[half], self.heat[half], self.shown[y0:y1, x0:x1])
 
 
 class LearnedReader:
@@ -169,34 +191,133 @@ class LearnedReader:
         window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked, pose)
         x0, y0, x1, y1 = window
         seen = self.view.rectify(picture, pose, self.reference, window)
-        fine = quarter = heat = None
+        shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
+        first = quarter = None
         if self.forms or not all(g.tall for g, ids in wanted if ids):
             fine, quarter, heat = self.trunk(
                 stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
             )
-        loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
-        shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
-        pieces = self.find_pieces(fine, heat, shown, pose, np.array([x0, y0]))
-        for found in pieces:
-            for site, share in self.homes.owners(found.foot).items():
-                loose[site].append((found, share))
+            first = Glance(fine, heat, shown)
+        pieces = self.find_pieces([first], pose, np.array([x0, y0])) if first and self.forms else []
         out: dict[str, SiteEvidence] = {}
+        clusters: dict[str, tuple[int, np.ndarray]] = {}
         for n, (g, ids) in enumerate(wanted):
             tops = [self.uppermost_piece(n, i, pieces) for i in ids]
             if g.tall:
                 rows = self.classify_closely(n, ids, seen, pose, window)
             else:
                 rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]), tops)
-            if n in self.cards:
-                rows = self.hear_cards(n, ids, rows, seen, window, pieces)
-            for site, row, top in zip(ids, rows, tops):
-                if g.reads == "pile":
+            if g.reads == "pile":
+                for site, row, top in zip(ids, rows, tops):
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
-                elif site in self.cards_alone:
+            else:
+                clusters |= {site: (n, row) for site, row in zip(ids, rows)}
+        out |= self.tell_clusters(clusters, seen, window, pieces)
+        if self.forms:
+            doubted = {i: v for i, v in clusters.items() if self.is_doubted(v[0], out[i])}
+            for ids, part in self.parts_about(doubted, window, pose).items():
+                mine = {i: doubted[i] for i in ids}
+                out |= self.look_again(mine, out, seen, window, part, pieces, first, pose)
+        return out
+
+    def tell_clusters(
+        self,
+        clusters: Mapping[str, tuple[int, np.ndarray]],
+        seen: np.ndarray,
+        window: Window,
+        pieces: Sequence[Finding],
+    ) -> dict[str, SiteEvidence]:
+        """What lies on these. clusters: site -> (group, (classes,) log-probabilities of its card);
+        pieces: that were found; seen: the log canvas in this window"""
+        loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
+        for found in pieces:
+            for site, share in self.homes.owners(found.foot).items():
+                loose[site].append((found, share))
+        out: dict[str, SiteEvidence] = {}
+        for n, g in enumerate(self.groups):
+            ids = [i for i, (m, _) in clusters.items() if m == n]
+            rows = np.array([clusters[i][1] for i in ids])
+            if n in self.cards and ids:
+                rows = self.hear_cards(n, ids, rows, seen, window, pieces)
+            for site, row in zip(ids, rows):
+                if site in self.cards_alone:
                     out[site] = self.card_evidence(g, row)
                 else:
                     out[site] = self.cluster_evidence(g, row, loose[site])
         return out
+
+    def is_doubted(self, group: int, found: SiteEvidence) -> bool:
+        """Whether a cluster of this group is looked at once more: where pieces lie on cards, without which
+        a second look tells nothing more (docs/learned.md)"""
+        lies = group in self.cards and bool(self.groups[group].loose and found.options)
+        return lies and found.best_logp < PLAIN_CLUSTER
+
+    def parts_about(
+        self, sites: Collection[str], window: Window, pose: Pose
+    ) -> dict[tuple[str, ...], Window]:
+        """Parts of a window of the canvas in which these sites are looked at, each in one of its own
+        unless that is more to look at than the window"""
+        parts = {(i,): overlap_windows(self.window_of({i}, pose), window) for i in sites}
+        if sum(map(window_area, parts.values())) > window_area(window):
+            return {tuple(sites): window}
+        return parts
+
+    def look_again(
+        self,
+        clusters: Mapping[str, tuple[int, np.ndarray]],
+        told: Mapping[str, SiteEvidence],
+        seen: np.ndarray,
+        window: Window,
+        part: Window,
+        pieces: Sequence[Finding],
+        first: Glance,
+        pose: Pose,
+    ) -> dict[str, SiteEvidence]:
+        """What lies on clusters, as of `tell_clusters`, of which a first look at the window leaves doubt,
+        by a second at a part of it: everything turned by half, and the cards that were told taken for
+        part of the empty board. Both looks count alike"""
+        inside = move_window(part, -window[0], -window[1])
+        own = seen[inside[1] : inside[3], inside[0] : inside[2]]
+        ground = self.draw_cards(clusters, told, own, part, pieces)
+        glances = first.within(inside), self.glance_turned(own, ground)
+        found = self.find_pieces(glances, pose, np.array(part[:2]))
+        return self.tell_clusters(clusters, own, part, found)
+
+    def glance_turned(self, seen: np.ndarray, ground: np.ndarray) -> Glance:
+        """A look at a log canvas turned by half, before a ground (h, w, 3) that is known"""
+        seen, ground = (np.ascontiguousarray(v[::-1, ::-1]) for v in (seen, ground))
+        fine, _, heat = self.trunk(stack_input(seen, ground))
+        return Glance(fine, heat, (seen - np.float32(GREY)) / np.float32(LOG_SPREAD), True)
+
+    def draw_cards(
+        self,
+        clusters: Mapping[str, tuple[int, np.ndarray]],
+        told: Mapping[str, SiteEvidence],
+        seen: np.ndarray,
+        window: Window,
+        pieces: Sequence[Finding],
+    ) -> np.ndarray:
+        """(h, w, 3) log canvas of a window of the empty board and the cards told on clusters, as of
+        `tell_clusters`"""
+        x0, y0, x1, y1 = window
+        ground = self.empty[y0:y1, x0:x1].astype(np.float32)
+        for n, bank in self.cards.items():
+            g, ids = self.groups[n], [i for i, (m, _) in clusters.items() if m == n]
+            if not ids or not g.loose:
+                continue
+            scene, zoom = self.see_cards(n, seen, window, pieces), bank.samples / self.view.scale
+            shown = cv2.resize(scene.shown, seen.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+            for site, turn in zip(ids, g.turns_of(ids)):
+                card = told_card(told[site])
+                if card is None or (card,) not in g.classes:
+                    continue
+                centre = self.view.to_px(np.array(self.plan.sites[site].centre))
+                at = (centre - (x0, y0) + 0.5) * zoom - 0.5
+                label = g.classes.index((card,))
+                placed = place_card(bank, scene, at, int(turn), label)
+                if placed is not None:
+                    draw_card(ground, seen, shown, placed[0], placed[1] / zoom)
+        return ground
 
     def window_of(self, sites: Set[str], pose: Pose) -> Window:
         """The part of the canvas that tells what lies on these sites"""
@@ -296,23 +417,18 @@ class LearnedReader:
         return np.concatenate([np.maximum(fits, 0), told], 1)
 
     def find_pieces(
-        self,
-        fine: np.ndarray,
-        heat: np.ndarray,
-        seen: np.ndarray,
-        pose: Pose,
-        origin: np.ndarray,
+        self, glances: Sequence[Glance], pose: Pose, origin: np.ndarray
     ) -> list[Finding]:
-        """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer"""
-        if not self.forms:
-            return []
-        logits = self.heat_maps(heat)
+        """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer. glances:
+        at one window, which count alike; origin: (2,) canvas pixel of its first"""
+        maps = [self.heat_maps(v.heat) for v in glances]
+        logits = np.mean([m[::-1, ::-1] if v.turned else m for v, m in zip(glances, maps)], 0)
         found = []
         for f in range(len(self.forms)):
             at, high = find_peaks(logits[..., f])
             if not len(at):
                 continue
-            here, kinds = self.weigh_places(f, fine, high, seen, at)
+            here, kinds = self.weigh_places(f, glances, high, at)
             told = [self.form_of[self.of_form[f][k]] for k in kinds.argmax(1)]
             tops = self.view.to_mm(at + origin)
             heights = np.array([self.forms[g].found_height for g in told])
@@ -331,17 +447,21 @@ class LearnedReader:
         return self.without_clashes(found)
 
     def weigh_places(
-        self, form: int, fine: np.ndarray, heat: np.ndarray, seen: np.ndarray, at: np.ndarray
+        self, form: int, glances: Sequence[Glance], heat: np.ndarray, at: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """((n,) chance that a piece of this form or a rival lies there, (n, kinds as of `of_form`) which
-        it is). heat: (n,) logits; seen: as of `picture_of`; at: (n, 2) px"""
+        it is). heat: (n,) logits; at: (n, 2) px"""
         axes = square_axes(np.full(len(at), PIECE_REACH * self.forms[form].reach * self.view.scale))
         width = np.full(len(at), self.forms[form].width * self.view.scale)
-        logits = self.classify(
-            "piece",
-            sample_map(fine, at, axes, PIECE_GRID, 2),
-            self.piece_prints(seen, at, width),
-        )
+        told = [
+            self.classify(
+                "piece",
+                sample_map(v.fine, v.places(at), axes, PIECE_GRID, 2),
+                self.piece_prints(v.shown, v.places(at), width),
+            )
+            for v in glances
+        ]
+        logits = np.mean(told, 0)
         logits += np.clip(heat, *HEAT_SPAN)[:, None] * self.weights["classes/piece_heat"]
         p = np.exp(log_softmax(logits[:, [*self.of_form[form], -1]]))
         return 1 - p[:, -1], p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
@@ -575,6 +695,35 @@ class Trunk:
 
     def _run(self, x: np.ndarray, options: Any) -> list[np.ndarray]:
         return self._session.run(["fine", "quarter_out", "heat_out"], {"x": x[None]}, options)
+
+
+def told_card(found: SiteEvidence) -> str | None:
+    """The card that lies on a cluster as likely as not; None where none does"""
+    cards = found.first if isinstance(found, CountedEvidence) else {}
+    best = max(cards, key=cards.get, default="")
+    return best if best and math.exp(cards[best]) > KNOWN_CARD else None
+
+
+def overlap_windows(one: Window, other: Window) -> Window:
+    """What lies in both"""
+    return (
+        max(one[0], other[0]),
+        max(one[1], other[1]),
+        min(one[2], other[2]),
+        min(one[3], other[3]),
+    )
+
+
+def move_window(window: Window, right: int, down: int) -> Window:
+    """The same, so many pixels farther"""
+    x0, y0, x1, y1 = window
+    return x0 + right, y0 + down, x1 + right, y1 + down
+
+
+def window_area(window: Window) -> int:
+    """Its pixels"""
+    x0, y0, x1, y1 = window
+    return (x1 - x0) * (y1 - y0)
 
 
 class SiteMap:

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+from calibration.learned import compose
 from calibration.learned.card_looks import LOOKS_OF_CARD, draw_card_banks
-from calibration.learned.compose import Look
+from calibration.learned.compose import Composer, Look, crop_padded
+from vision.geometry.pose import Pose
+from vision.geometry.posed_photo import Shot
+from vision.learned.canvas import Canvas
 from vision.learned.cards import CARD_SAMPLES
-from vision.learned.groups import group_sites
+from vision.learned.groups import group_forms, group_sites
 from vision.plan import parse_plan
 
 PLAN = parse_plan(
@@ -35,7 +39,7 @@ def look_of(kind, value, lies="upright"):
     piece = PLAN.pieces[kind]
     w, h = (round(2 * v) for v in piece.footprint)
     patch = np.full((h, w, 3), value, np.float32)
-    return Look(piece, patch, np.ones((h, w)), np.zeros(3), 2.0, lies)
+    return Look(piece, patch, np.ones((h, w), np.float32), np.zeros(3), 2.0, lies)
 
 
 @pytest.fixture
@@ -77,3 +81,43 @@ def test_cards_that_lie_any_way_round_are_kept_apart(kind_looks):
 def test_cards_are_no_finer_than_the_canvas(kind_looks):
     [bank] = draw_card_banks(PLAN, GROUPS, kind_looks, 0.2).values()
     assert bank.samples == 0.2 and bank.looks[0].pictures.shape[1:3] == (8, 12)
+
+
+def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them(
+    kind_looks, monkeypatch
+):
+    view, looks = Canvas((200.0, 100.0), 1.2), kind_looks
+    empty = np.full((*view.shape, 3), 5.0, np.float32)
+    lens = np.array([[900.0, 0, 360], [0, 900, 240], [0, 0, 1]])
+    pose = Pose(
+        lens, np.zeros(4), np.zeros(3), np.array([-100.0, -50, 400]), (720, 480), "markers", 0.3
+    )
+    shot = Shot(np.zeros((480, 720, 3), np.uint8), {}, pose)
+    forms = group_forms(PLAN, GROUPS)
+
+    def composer():
+        return Composer(
+            PLAN, view, GROUPS, forms, looks, {}, [empty], empty, [], [shot], 1, crowded=0.0
+        )
+
+    asked, known = 0, 0
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(compose, "KNOWN", share)
+        monkeypatch.setattr(compose, "KNOWN_SHARE", (1.0, 1.0))
+        made = composer()
+        for _, truth in (made.compose_crop(0, 0) for _ in range(20)):
+            labels = {PLAN.sites["F1"].id: 0} | truth.labels
+            if not share:
+                asked += labels["F1"] >= 2
+                assert truth.ground is None
+                continue
+            assert truth.labels.get("F1", 0) < 2
+            drawn = np.any(truth.ground != crop_padded(empty, 0, 0), 2)
+            known += drawn.sum() > 1000
+            x, y = np.rint(view.to_px(np.array(PLAN.sites["P1"].centre))).astype(int)
+            assert not drawn[y, x], "a tile of a pile is no card"
+    assert asked > 3 and known > 3
+
+
+def test_there_is_nothing_to_know_where_no_cards_lie_under_pieces(lesson):
+    assert not lesson.composer(1).carded

@@ -1,7 +1,16 @@
+import cv2
 import numpy as np
 import pytest
 
-from vision.learned.cards import CARD_ERRING, CardBank, CardLooks, CardScene, weigh_cards
+from vision.learned.cards import (
+    CARD_ERRING,
+    CardBank,
+    CardLooks,
+    CardScene,
+    draw_card,
+    place_card,
+    weigh_cards,
+)
 
 SIDE, MIDDLE = 20, np.array([39.5, 39.5])
 GROUND = np.random.default_rng(1).normal(4.0, 0.2, (80, 80, 3)).astype(np.float32)
@@ -12,10 +21,15 @@ def four_prints(rng: np.random.Generator) -> np.ndarray:
     return np.kron(rng.normal(4.0, 0.4, (4, 5, 5, 3)), np.ones((1, 4, 4, 1))).astype(np.float32)
 
 
+def alike(classes: np.ndarray, pictures: np.ndarray, quarters: bool = False) -> CardLooks:
+    """Looks that are compared as fine as they are shown"""
+    return CardLooks.of(classes, pictures, pictures.shape[2:0:-1], quarters)
+
+
 @pytest.fixture
 def bank() -> CardBank:
     rng = np.random.default_rng(3)
-    return CardBank(0.5, (CardLooks(np.array([2, 3, 4, 5]), four_prints(rng), False),))
+    return CardBank(0.5, (alike(np.array([2, 3, 4, 5]), four_prints(rng)),))
 
 
 def scene_of(picture: np.ndarray, hidden: np.ndarray | None = None, shift: int = 0) -> CardScene:
@@ -51,7 +65,7 @@ def test_what_a_piece_hides_does_not_count(bank):
     """Four fifths of the card are black, which is how another card looks"""
     looks = bank.looks[0].pictures.copy()
     looks[1] = 1.5
-    bank = CardBank(0.5, (CardLooks(np.array([2, 3, 4, 5]), looks, False),))
+    bank = CardBank(0.5, (alike(np.array([2, 3, 4, 5]), looks),))
     hidden = np.ones((SIDE, SIDE), bool)
     hidden[:, : SIDE // 5] = False
     scene = scene_of(looks[0], hidden)
@@ -70,7 +84,7 @@ def test_nothing_is_said_of_a_card_that_is_hidden(bank):
 def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_card(light):
     looks = np.repeat(four_prints(np.random.default_rng(3))[:1], 2, 0)
     looks[1] += (0.4, 0.0, -0.4)
-    bank = CardBank(0.5, (CardLooks(np.array([2, 3]), looks, False),))
+    bank = CardBank(0.5, (alike(np.array([2, 3]), looks),))
     for card in (0, 1):
         fits = weigh_cards(bank, scene_of(looks[card] + light), MIDDLE, 0, 4)
         assert np.nanargmax(fits) == card + 2
@@ -80,7 +94,7 @@ def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_ca
 @pytest.mark.parametrize("turn", range(4))
 def test_cards_lie_turned_as_their_site_says_or_by_any_quarter(quarters, turn):
     pictures = four_prints(np.random.default_rng(3))
-    bank = CardBank(0.5, (CardLooks(np.arange(2, 6), pictures, quarters),))
+    bank = CardBank(0.5, (alike(np.arange(2, 6), pictures, quarters),))
     scene = scene_of(np.rot90(pictures[2], -turn))
     assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, turn, 6)) == 4
     if quarters:
@@ -122,3 +136,50 @@ def test_where_no_card_lies_none_is_told(bank, covered):
         seen[:, 36:] = 1.5
     fits = weigh_cards(bank, CardScene(seen, GROUND, shown), MIDDLE, 0, 6)
     assert np.nanargmax(fits) == 0 and sorted(fits[~np.isnan(fits)])[-2] < -2
+
+
+@pytest.fixture
+def close_bank() -> CardBank:
+    """Whose looks are shown four times as fine as they are compared"""
+    fine = np.stack([cv2.resize(p, (80, 80)) for p in four_prints(np.random.default_rng(3))])
+    return CardBank(0.5, (CardLooks.of(np.arange(2, 6), fine, (SIDE, SIDE), False),))
+
+
+@pytest.mark.parametrize("shift", [0, 2, -2])
+@pytest.mark.parametrize("turn", range(4))
+def test_a_card_is_placed_as_it_lies(close_bank, shift, turn):
+    scene = scene_of(np.rot90(close_bank.looks[0].pictures[1], -turn), shift=shift)
+    fine, middle = place_card(close_bank, scene, MIDDLE, turn, 3)
+    assert middle == pytest.approx(MIDDLE + 0.5 + shift)
+    assert fine == pytest.approx(np.rot90(close_bank.looks[0].fine[1], -turn))
+
+
+def test_a_card_of_which_little_shows_is_not_placed(close_bank):
+    hidden = np.ones((SIDE, SIDE), bool)
+    hidden[:, :4] = False
+    scene = scene_of(close_bank.looks[0].pictures[1], hidden)
+    assert place_card(close_bank, scene, MIDDLE, 0, 3) is None
+    assert place_card(close_bank, scene_of(close_bank.looks[0].pictures[1]), MIDDLE, 0, 9) is None
+
+
+@pytest.mark.parametrize("askew", [-4.0, 0.0, 3.0])
+def test_a_card_is_drawn_where_it_shows_and_under_what_hides_it(close_bank, askew):
+    fine = close_bank.looks[0].fine[2]
+    m = cv2.getRotationMatrix2D((39.5, 39.5), askew, 1.0) + [[0, 0, 63.0], [0, 0, 56.5]]
+    seen = np.full((200, 220, 3), 4.0, np.float32)
+    cv2.warpAffine(fine, m, (220, 200), dst=seen, borderMode=cv2.BORDER_TRANSPARENT)
+    whole, shown = seen.copy(), np.ones((200, 220), np.float32)
+    for v, dark in ((seen, 1.5), (shown, 0)):
+        cv2.circle(v, (100, 90), 15, (dark,) * 3, -1)
+    ground = np.full_like(seen, 4.0)
+    draw_card(ground, seen - 0.3, shown, fine, np.array([100.0, 100.0]))  # 3 and 4 pixels off
+    inner = cv2.warpAffine(np.ones((80, 80), np.float32), m, (220, 200)) > 0.99
+    inner = cv2.erode(inner.astype(np.uint8), np.ones((7, 7))) > 0
+    assert np.abs(ground - whole)[inner].mean() < 0.03
+
+
+def test_what_is_unlike_the_card_leaves_it_where_it_was_told(close_bank):
+    fine, seen = close_bank.looks[0].fine[2], np.full((200, 220, 3), 4.0, np.float32)
+    ground = seen.copy()
+    draw_card(ground, seen, np.ones((200, 220), np.float32), fine, np.array([100.0, 90.0]))
+    assert ground[51:129, 61:139] == pytest.approx(fine[1:-1, 1:-1], abs=0.01)

@@ -15,6 +15,7 @@ from calibration.learned.export import export_trunk, quantize_trunk
 from calibration.learned.network import match_piece_prints, match_site_prints, run_trunk
 from calibration.learned.teach import initial_weights
 from devtools.bench import memory_mb
+from vision.evidence.site_evidence import CountedEvidence
 from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
@@ -39,6 +40,7 @@ from vision.learned.network import (
 )
 from vision.learned.reader import (
     Finding,
+    Glance,
     LearnedReader,
     SiteMap,
     Trunk,
@@ -367,14 +369,14 @@ def test_what_is_looked_for_as_one_form_may_be_told_as_another_like_it(image, mo
     heat[20, 20, tall] = 3.0
     chances = {"obelisk": 0.2, "figure": 0.8}
 
-    def weigh_places(form, fine, high, seen, at):
+    def weigh_places(form, glances, high, at):
         assert form == tall
         kinds = [[chances[reader.names[n]] for n in reader.of_form[form]]]
         return np.array([0.9]), np.array(kinds)
 
     monkeypatch.setattr(reader, "heat_maps", lambda _: heat)
     monkeypatch.setattr(reader, "weigh_places", weigh_places)
-    [found] = reader.find_pieces(None, heat, None, POSE, np.zeros(2))
+    [found] = reader.find_pieces([Glance(heat, heat, heat)], POSE, np.zeros(2))
     assert found.form == low and found.kinds == pytest.approx(chances)
     lean = lean_at(POSE, found.top[None])[0]
     assert found.foot == pytest.approx(found.top - lean * reader.forms[low].found_height)
@@ -422,9 +424,12 @@ def card_reader(image):
     reader = untaught_reader(plan, layouts, image)
     [group] = [n for n, g in enumerate(reader.groups) if g.reads == "cluster"]
     prints = np.random.default_rng(8).normal(4.0, 1.5, (3, 20, 20, 3))
-    pictures = np.stack([cv2.GaussianBlur(p, (0, 0), 1.2) for p in prints]).astype(np.float32)
+    side = round(50 * reader.view.scale)
+    fine = np.stack(
+        [cv2.resize(cv2.GaussianBlur(p, (0, 0), 1.2), (side, side)) for p in prints]
+    ).astype(np.float32)
     classes = np.array([reader.groups[group].classes.index((k,)) for k in CARD_KINDS])
-    reader.cards = {group: CardBank(0.4, (CardLooks(classes, pictures, False),))}
+    reader.cards = {group: CardBank(0.4, (CardLooks.of(classes, fine, (20, 20), False),))}
     return reader
 
 
@@ -435,8 +440,7 @@ def lay_card(reader, number):
     seen = reader.empty.copy()
     side = round(50 * reader.view.scale)
     x, y = np.rint(reader.view.to_px(np.array([130.0, 50.0])) - side / 2 + 0.5).astype(int)
-    card = cv2.resize(looks.pictures[number], (side, side), interpolation=cv2.INTER_LINEAR)
-    seen[y : y + side, x : x + side] = card
+    seen[y : y + side, x : x + side] = looks.fine[number]
     return group, looks.classes, seen
 
 
@@ -487,3 +491,80 @@ def test_sites_are_known_on_which_all_loose_pieces_stand(image):
     assert standing.upright_sites == {"F1"}
     mixed = untaught_reader(plan, [{}, {"F1": ("tower", "cube")}], image)
     assert not mixed.upright_sites
+
+
+def test_a_glance_turned_by_half_finds_the_same_pieces(reader, monkeypatch):
+    high, shown = np.full((40, 48, len(reader.forms)), -9.0, np.float32), np.zeros((80, 96, 3))
+    high[12, 30, 0] = 2.0
+    asked = []
+
+    def weigh_places(form, glances, heat, at):
+        asked.append([v.places(at) for v in glances])
+        return np.array([0.9]), np.ones((1, len(reader.of_form[form])))
+
+    monkeypatch.setattr(reader, "heat_maps", lambda heat: heat)
+    monkeypatch.setattr(reader, "weigh_places", weigh_places)
+    turned = np.ascontiguousarray(high[::-1, ::-1])
+    once, again = Glance(high, high, shown), Glance(turned, turned, shown, turned=True)
+    [first] = reader.find_pieces([once], POSE, np.zeros(2))
+    [both] = reader.find_pieces([once, again], POSE, np.zeros(2))
+    assert both.top == pytest.approx(first.top)
+    straight, back = asked[-1]
+    assert straight == pytest.approx(np.array([[60.5, 24.5]]))
+    assert back == pytest.approx(np.array([[95 - 60.5, 79 - 24.5]]))
+
+
+@pytest.mark.parametrize(("sure", "looks"), [(0.9, 1), (0.999, 0)])
+def test_only_what_one_look_leaves_in_doubt_is_looked_at_again(
+    reader, card_reader, image, monkeypatch, sure, looks
+):
+    told = {"F1": CountedEvidence(((("cube",), math.log(sure)),), -9.0)}
+    asked = []
+    for one in (reader, card_reader):
+        monkeypatch.setattr(one, "tell_clusters", lambda *_: told)
+        monkeypatch.setattr(one, "look_again", lambda mine, *_: asked.extend(mine) or {})
+    found = card_reader.read(image, POSE)
+    assert asked == ["F1"] * looks and found["F1"] is told["F1"] and "P1" in found
+    reader.read(image, POSE)
+    assert len(asked) == looks, "no cards lie there"
+
+
+def test_each_doubt_is_looked_at_by_itself_unless_there_are_many(reader):
+    whole, here = (0, 0, *reader.view.shape[::-1]), reader.window_of({"P1"}, POSE)
+    assert reader.parts_about(["P1"], whole, POSE) == {("P1",): here}
+    many = [f"P{n}" for n in (1, 2, 3)]
+    assert reader.parts_about([*many, "F1"], whole, POSE) == {(*many, "F1"): whole}
+    x0, y0, x1, y1 = here
+    assert reader.parts_about(["P1"], (x0 + 8, y0, x1 + 80, y1), POSE) == {
+        ("P1",): (x0 + 8, y0, x1, y1)
+    }
+
+
+def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_reader, monkeypatch):
+    group, classes, seen = lay_card(card_reader, 1)
+    window, count = (0, 0, *seen.shape[1::-1]), len(card_reader.groups[group].classes)
+    rows = np.full(count, math.log(1e-4))
+    rows[classes[1]] = math.log(0.99)
+    clusters = {"F1": (group, rows)}
+    told = card_reader.tell_clusters(clusters, seen, window, [])
+    ground = card_reader.draw_cards(clusters, told, seen, window, [])
+    card = np.any(seen != card_reader.empty, 2)
+    assert np.abs(seen - ground)[card].mean() < 0.1 < np.abs(seen - card_reader.empty)[card].mean()
+    assert (ground == card_reader.empty)[~card].mean() > 0.99
+    grounds = []
+
+    def glance_turned(own, ground):
+        grounds.append(ground)
+        return glance_at(own, ground)
+
+    glance_at = card_reader.glance_turned
+    monkeypatch.setattr(card_reader, "glance_turned", glance_turned)
+    shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
+    fine, _, heat = card_reader.trunk(stack_input(seen, card_reader.empty.astype(np.float32)))
+    part = card_reader.window_of({"F1"}, POSE)
+    again = card_reader.look_again(
+        clusters, told, seen, window, part, [], Glance(fine, heat, shown), POSE
+    )
+    assert again.keys() == {"F1"} and again["F1"].first.keys() == told["F1"].first.keys()
+    x0, y0, x1, y1 = part
+    assert grounds[0] == pytest.approx(ground[y0:y1, x0:x1], abs=0.2)

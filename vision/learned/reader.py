@@ -730,21 +730,19 @@ class SiteMap:
     """Whose a place is: the cluster in whose outline it lies, or the nearest"""
 
     def __init__(self, plan: Plan) -> None:
-        self.outlines = [
-            (s.id, o.astype(np.float32), o.min(0) - BESIDE_SITE, o.max(0) + BESIDE_SITE)
-            for s in plan.site
-            if s.reads == "cluster"
-            for o in s.outlines
-        ]
+        both = [(s.id, o) for s in plan.site if s.reads == "cluster" for o in s.outlines]
+        self.outlines = [(i, o.astype(np.float32)) for i, o in both]
+        self.low = np.array([o.min(0) for _, o in both]).reshape(-1, 2) - BESIDE_SITE
+        self.high = np.array([o.max(0) for _, o in both]).reshape(-1, 2) + BESIDE_SITE
 
     def owners(self, foot: np.ndarray) -> dict[str, float]:
         """site -> chance that it stands there"""
         depths: dict[str, float] = {}
-        for site, outline, low, high in self.outlines:
-            if (foot > low).all() and (foot < high).all():
-                d = cv2.pointPolygonTest(outline, (float(foot[0]), float(foot[1])), True)
-                if d > -BESIDE_SITE:
-                    depths[site] = max(d, depths.get(site, d))
+        for n in np.flatnonzero(((foot > self.low) & (foot < self.high)).all(1)):
+            site, outline = self.outlines[n]
+            d = cv2.pointPolygonTest(outline, (float(foot[0]), float(foot[1])), True)
+            if d > -BESIDE_SITE:
+                depths[site] = max(d, depths.get(site, d))
         if not depths:
             return {}
         best = max(depths, key=depths.get)

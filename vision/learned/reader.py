@@ -255,12 +255,16 @@ class LearnedReader:
     def parts_about(
         self, sites: Collection[str], window: Window, pose: Pose
     ) -> dict[tuple[str, ...], Window]:
-        """Parts of a window of the canvas in which these sites are looked at, each in one of its own
-        unless that is more to look at than the window"""
-        parts = {(i,): overlap_windows(self.window_of({i}, pose), window) for i in sites}
-        if sum(map(window_area, parts.values())) > window_area(window):
-            return {tuple(sites): window}
-        return parts
+        """Parts of a window of the canvas in which these sites are looked at: each in one of its own,
+        together with others where that is no more to look at"""
+        parts: list[tuple[tuple[str, ...], Window]] = []
+        for site in sites:
+            ids, part = (site,), overlap_windows(self.window_of({site}, pose), window)
+            while near := next((p for p in parts if joins_cheaply(p[1], part)), None):
+                parts.remove(near)
+                ids, part = near[0] + ids, enclose_windows(near[1], part)
+            parts.append((ids, part))
+        return dict(parts)
 
     def look_again(
         self,
@@ -712,6 +716,21 @@ def overlap_windows(one: Window, other: Window) -> Window:
         min(one[2], other[2]),
         min(one[3], other[3]),
     )
+
+
+def enclose_windows(one: Window, other: Window) -> Window:
+    """The least that holds both"""
+    return (
+        min(one[0], other[0]),
+        min(one[1], other[1]),
+        max(one[2], other[2]),
+        max(one[3], other[3]),
+    )
+
+
+def joins_cheaply(one: Window, other: Window) -> bool:
+    """Whether to look at both as one is no more than to look at each"""
+    return window_area(enclose_windows(one, other)) <= window_area(one) + window_area(other)
 
 
 def move_window(window: Window, right: int, down: int) -> Window:

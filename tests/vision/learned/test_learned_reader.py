@@ -47,6 +47,7 @@ from vision.learned.reader import (
     clash_reach,
     close_up,
     frame_tops,
+    joins_cheaply,
     nearest_tops,
 )
 from vision.photometry.room_light import small_view
@@ -529,11 +530,14 @@ def test_only_what_one_look_leaves_in_doubt_is_looked_at_again(
     assert len(asked) == looks, "no cards lie there"
 
 
-def test_each_doubt_is_looked_at_by_itself_unless_there_are_many(reader):
-    whole, here = (0, 0, *reader.view.shape[::-1]), reader.window_of({"P1"}, POSE)
+def test_doubts_are_looked_at_together_where_that_is_no_more_to_look_at(reader):
+    whole = (0, 0, *reader.view.shape[::-1])
+    here, beside = (reader.window_of({i}, POSE) for i in ("P1", "P2"))
     assert reader.parts_about(["P1"], whole, POSE) == {("P1",): here}
-    many = [f"P{n}" for n in (1, 2, 3)]
-    assert reader.parts_about([*many, "F1"], whole, POSE) == {(*many, "F1"): whole}
+    [(ids, part)] = reader.parts_about(["P1", "P2"], whole, POSE).items()
+    assert ids == ("P1", "P2") and part == (*here[:2], *beside[2:])
+    assert joins_cheaply((0, 0, 80, 80), (40, 0, 120, 80))
+    assert not joins_cheaply((0, 0, 80, 80), (160, 160, 240, 240))
     x0, y0, x1, y1 = here
     assert reader.parts_about(["P1"], (x0 + 8, y0, x1 + 80, y1), POSE) == {
         ("P1",): (x0 + 8, y0, x1, y1)

@@ -105,8 +105,6 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
         )
 
     def composer(self, seed: int, crowded: float = CROWDED, odd: float = 1.0) -> Composer:
-        if any(g.tall for g in self.shapes.groups):
-            odd = 0.0  # real/chess, shown odd light: 718 of 768 sites instead of 766
         return Composer(
             self.plan,
             self.view,

@@ -110,6 +110,21 @@ def test_classes_fitted_first_tell_more_than_fresh_ones(lesson):
     assert float(total_loss(fitted, asked)) < 0.6 * float(total_loss(weights, asked))
 
 
+def test_a_lamp_mirrored_lightens_what_is_dark_and_nothing_beyond_white(monkeypatch):
+    monkeypatch.setattr("calibration.learned.compose.NOISE", 0.004)
+    dark, white = (np.full((64, 64, 3), v, np.float32) for v in (4.0, WHITE_LOG))
+    lightest = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr("calibration.learned.compose.GLOSS", share)
+        lightest[share] = [
+            max(relight_picture(np.random.default_rng(n), v, odd=0.0).max() for n in range(30))
+            for v in (dark, white)
+        ]
+    (dark_before, white_before), (dark_lit, white_lit) = lightest[0.0], lightest[1.0]
+    assert np.exp(dark_lit) - np.exp(dark_before) > 50  # of 255
+    assert white_lit == pytest.approx(white_before, abs=0.3)
+
+
 def test_what_is_brighter_than_the_camera_takes_in_is_cut_off(monkeypatch):
     bright = np.full((32, 32, 3), 5.8, np.float32)  # log units: more than white
     dark = np.full((32, 32, 3), 4.0, np.float32)

@@ -277,7 +277,7 @@ def draw_card(
     except cv2.error:  # they are not alike
         exact = rough
     off = (exact - rough) @ (w / 2, h / 2, 1.0)
-    if abs(exact[1, 0]) > MOST_ASKEW or np.abs(off).max() > AROUND_CARD:
+    if not (abs(exact[1, 0]) <= MOST_ASKEW and np.abs(off).max() <= AROUND_CARD):  # or is no number
         exact = rough
     into = ground[part]
     size = into.shape[1::-1]

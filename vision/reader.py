@@ -316,6 +316,7 @@ class Reader:
                 taught[s],
                 trust[s],
                 weights_of(s, e),
+                self.learned.taught_kinds.get(s),
             )
             if s in second and e is not UNSEEN
             else e

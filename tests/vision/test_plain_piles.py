@@ -20,6 +20,7 @@ class SureNetwork:
         self.cards_alone = self.upright_sites = frozenset()
         self.trust = dict.fromkeys(evidence, 1.0)
         self.taught = dict.fromkeys(evidence, taught)
+        self.taught_kinds = {}
         self.told = {
             s: SiteEvidence(((e.best, math.log(0.9 if s == DOUBTED else 0.99)),), math.log(0.001))
             for s, e in evidence.items()

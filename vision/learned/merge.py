@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
@@ -33,11 +33,13 @@ def merge_evidence(
     taught: frozenset[Contents] | None = None,
     trust: float = 1.0,
     whole: VoiceWeights = VOICE_WEIGHTS,
+    kinds: Set[str] | None = None,
 ) -> SiteEvidence:
     """The product of two voices' probabilities, made to add up to 1.
 
     first: the older reader's; second: the learned one's, without options where it tells nothing but
-    the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole: the voices' weights where it is wholly"""
+    the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole: the voices' weights where it is wholly;
+    kinds: the kinds that it knows there (None: any)"""
     weights = 1 - (1 - whole[0]) * trust, whole[1] * trust
     if (
         isinstance(first, CountedEvidence)
@@ -54,7 +56,9 @@ def merge_evidence(
     logs = [
         weigh_both(
             voice_logp(first, c, reads),
-            voice_logp(second, c, reads) if taught is None or c in taught else UNTAUGHT,
+            voice_logp(second, c, reads)
+            if (taught is None or c in taught) and (kinds is None or kinds.issuperset(c))
+            else UNTAUGHT,
             weights,
         )
         for c in contents

@@ -162,6 +162,12 @@ class LearnedReader:
             for g in self.groups
             for i in g.ids
         }
+        self.taught_kinds = {
+            i: frozenset(k for c in g.classes[FOREIGN + 1 :] for k in c) | set(g.loose)
+            for g in self.groups
+            if g.reads == "cluster"
+            for i in g.ids
+        }
 
     def set_trust(
         self,

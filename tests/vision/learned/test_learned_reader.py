@@ -572,3 +572,7 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     assert again.keys() == {"F1"} and again["F1"].first.keys() == told["F1"].first.keys()
     x0, y0, x1, y1 = part
     assert grounds[0] == pytest.approx(ground[y0:y1, x0:x1], abs=0.2)
+
+
+def test_it_says_which_kinds_it_knows_on_a_cluster(card_reader):
+    assert card_reader.taught_kinds == {"F1": {*CARD_KINDS, "cube"}}

@@ -67,6 +67,15 @@ def test_contents_never_taught_are_left_to_the_other_voice():
     assert merge_evidence(first, second, "pile", frozenset({(), ("farm",)})).best == ("union",)
 
 
+def test_a_kind_never_taught_on_a_cluster_is_left_to_the_other_voice():
+    """A forest laid on a sea: the network, which knows ships there, sees an empty sea"""
+    forest, sea = told((("forest",), 0.999)), told(((), 0.995))
+    assert merge_evidence(forest, sea, "cluster").best == ()
+    assert merge_evidence(forest, sea, "cluster", kinds={"ship"}).best == ("forest",)
+    ship = told((("ship",), 0.999))
+    assert merge_evidence(ship, sea, "cluster", kinds={"ship"}).best == ()
+
+
 def test_something_else_seen_by_one_voice_alone_gives_way_to_a_sure_other():
     both = merge_evidence(told(((), 0.01), other=0.98), told(((), 0.999), other=0.0005), "pile")
     assert not both.foreign and both.best == ()

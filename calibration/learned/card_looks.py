@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
-from calibration.learned.compose import Look
+from calibration.learned.compose import Look, card_classes
 from vision.learned.cards import CARD_SAMPLES, CardBank, CardLooks
 from vision.learned.groups import SiteGroup
 from vision.plan import Plan
@@ -23,15 +23,8 @@ def draw_card_banks(
     of the canvas a millimetre"""
     out = {}
     for n, g in enumerate(groups):
-        cards = [
-            (c, kinds[0])
-            for c, kinds in enumerate(g.classes)
-            if g.reads == "cluster"
-            and len(kinds) == 1
-            and looks.get(kinds[0])
-            and not plan.pieces[kinds[0]].disc
-        ]
-        if len(cards) < 2:
+        cards = [(c, g.classes[c][0]) for c in card_classes(plan, g, looks)]
+        if not cards:
             continue
         longest = max(max(plan.pieces[k].footprint) for _, k in cards)
         samples = min(scale, CARD_SAMPLES / longest)

@@ -182,8 +182,8 @@ class Composer:
         self.outside = self.places_outside()
         self.outside_px = [view.to_px(p) for _, _, places in self.outside for p in places]
         self.sample_weights = self.weigh_sites()
-        # where loose pieces lie on cards
-        self.carded = any(g.loose and self.card_classes(g) for g in groups)
+        self.cards = [card_classes(plan, g, looks) for g in groups]
+        self.carded = any(g.loose and cards for g, cards in zip(groups, self.cards))
         self.known_share = 0.0
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
@@ -370,7 +370,7 @@ class Composer:
                     if rng.random() < 0.5:
                         self.lay_block(paint, truth, site.id, c, kinds[-1], lean, taken)
                     continue
-                known = self.is_known(g, c)
+                known = self.is_known(self.group[site.id], c)
                 tall = self.lay_pile(
                     paint,
                     truth,
@@ -383,9 +383,10 @@ class Composer:
                     g.laid_anyhow,
                     known,
                 )
-                truth.labels[site.id] = c
                 if known:
                     del truth.labels[site.id]
+                else:
+                    truth.labels[site.id] = c
             if g.loose and rng.random() < (full if tall or g.bare else 0.04):
                 later.append((site, g, tall, lean))
         for site, g, tall, lean in later:
@@ -441,18 +442,9 @@ class Composer:
             tall += self.plan.pieces[k].height
         return tall
 
-    def card_classes(self, g: SiteGroup) -> list[int]:
-        """Numbers of a group's classes that are one card under loose pieces each"""
-        some = [
-            n
-            for n, c in enumerate(g.classes)
-            if g.reads == "cluster" and len(c) == 1 and c[0] in self.looks
-        ]
-        return some if len(some) > 1 else []
-
-    def is_known(self, g: SiteGroup, label: int) -> bool:
+    def is_known(self, group: int, label: int) -> bool:
         """Whether what is about to be laid is shown as part of the empty board"""
-        return label in self.card_classes(g) and self.rng.random() < self.known_share
+        return label in self.cards[group] and self.rng.random() < self.known_share
 
     def pick_look(self, kind: str, straight: bool = False) -> Look:
         """straight: one of which it is known how it lies, where there is any"""
@@ -490,7 +482,7 @@ class Composer:
             c = int(options[rng.integers(len(options))])
             kinds = [k for k in g.classes[c] if k != "?"]
             hidden = len(g.classes[c]) - len(kinds)
-            known = self.is_known(g, c)
+            known = self.is_known(n, c)
             tall = self.lay_pile(
                 paint, truth, at, box, kinds, lean, hidden, anyhow=g.laid_anyhow, known=known
             )
@@ -771,6 +763,20 @@ class Composer:
                 truth.labels[i] = FOREIGN
             elif share > 0.03:
                 del truth.labels[i]
+
+
+def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) -> list[int]:
+    """Numbers of a group's classes that are one card each whose looks are known, where it tells two at
+    least"""
+    cards = [
+        n
+        for n, kinds in enumerate(g.classes)
+        if g.reads == "cluster"
+        and len(kinds) == 1
+        and looks.get(kinds[0])
+        and not plan.pieces[kinds[0]].disc
+    ]
+    return cards if len(cards) > 1 else []
 
 
 def is_within_crop(middle: np.ndarray, half: np.ndarray | float) -> np.ndarray:

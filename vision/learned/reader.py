@@ -17,7 +17,15 @@ from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import CANVAS_MARGIN, GREY, LOG_SPREAD, Canvas, Window, stack_input
+from vision.learned.canvas import (
+    CANVAS_MARGIN,
+    GREY,
+    LOG_SPREAD,
+    Canvas,
+    Window,
+    picture_of,
+    stack_input,
+)
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
 from vision.learned.groups import (
     FOREIGN,
@@ -296,8 +304,9 @@ class LearnedReader:
     def glance_turned(self, seen: np.ndarray, ground: np.ndarray) -> Glance:
         """A look at a log canvas turned by half, before a ground (h, w, 3) that is known"""
         seen, ground = (np.ascontiguousarray(v[::-1, ::-1]) for v in (seen, ground))
-        fine, _, heat = self.trunk(stack_input(seen, ground))
-        return Glance(fine, heat, (seen - np.float32(GREY)) / np.float32(LOG_SPREAD), True)
+        stacked = stack_input(seen, ground)
+        fine, _, heat = self.trunk(stacked)
+        return Glance(fine, heat, picture_of(stacked), turned=True)
 
     def draw_cards(
         self,
@@ -317,12 +326,11 @@ class LearnedReader:
                 continue
             scene, zoom = self.see_cards(n, seen, window, pieces), bank.samples / self.view.scale
             shown = cv2.resize(scene.shown, seen.shape[1::-1], interpolation=cv2.INTER_NEAREST)
-            for site, turn in zip(ids, g.turns_of(ids)):
+            places = self.sample_places(n, ids, window)
+            for site, at, turn in zip(ids, places, g.turns_of(ids)):
                 card = told_card(told[site])
                 if card is None or (card,) not in g.classes:
                     continue
-                centre = self.view.to_px(np.array(self.plan.sites[site].centre))
-                at = (centre - (x0, y0) + 0.5) * zoom - 0.5
                 label = g.classes.index((card,))
                 placed = place_card(bank, scene, at, int(turn), label)
                 if placed is not None:
@@ -535,6 +543,12 @@ class LearnedReader:
         empty = self.empty[y0:y1, x0:x1].astype(np.float32)
         return CardScene.of(seen, empty, zoom, feet, feet + (middles - feet) * rise, widths)
 
+    def sample_places(self, group: int, sites: Sequence[str], window: Window) -> np.ndarray:
+        """(n, 2) samples of a `CardScene` of this window at which the sites' middles lie"""
+        zoom = self.cards[group].samples / self.view.scale
+        centres = np.array([self.plan.sites[i].centre for i in sites]).reshape(-1, 2)
+        return (self.view.to_px(centres) - window[:2] + 0.5) * zoom - 0.5
+
     def hear_cards(
         self,
         group: int,
@@ -551,13 +565,10 @@ class LearnedReader:
         if not doubted:
             return logs
         scene, bank = self.see_cards(group, seen, window, pieces), self.cards[group]
-        turns = self.groups[group].turns_of(ids)
-        zoom = bank.samples / self.view.scale
+        turns, places = self.groups[group].turns_of(ids), self.sample_places(group, ids, window)
         out = logs.copy()
         for n in doubted:
-            centre = self.view.to_px(np.array(self.plan.sites[ids[n]].centre))
-            at = (centre - window[:2] + 0.5) * zoom - 0.5
-            fits = weigh_cards(bank, scene, at, int(turns[n]), len(logs[n]))
+            fits = weigh_cards(bank, scene, places[n], int(turns[n]), len(logs[n]))
             out[n] = share_cards(logs[n], fits)
         return out
 
@@ -716,22 +727,14 @@ def told_card(found: SiteEvidence) -> str | None:
 
 def overlap_windows(one: Window, other: Window) -> Window:
     """What lies in both"""
-    return (
-        max(one[0], other[0]),
-        max(one[1], other[1]),
-        min(one[2], other[2]),
-        min(one[3], other[3]),
-    )
+    (x0, y0), (x1, y1) = map(max, one[:2], other[:2]), map(min, one[2:], other[2:])
+    return x0, y0, x1, y1
 
 
 def enclose_windows(one: Window, other: Window) -> Window:
     """The least that holds both"""
-    return (
-        min(one[0], other[0]),
-        min(one[1], other[1]),
-        max(one[2], other[2]),
-        max(one[3], other[3]),
-    )
+    (x0, y0), (x1, y1) = map(min, one[:2], other[:2]), map(max, one[2:], other[2:])
+    return x0, y0, x1, y1
 
 
 def joins_cheaply(one: Window, other: Window) -> bool:

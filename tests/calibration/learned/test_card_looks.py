@@ -86,7 +86,7 @@ def test_cards_are_no_finer_than_the_canvas(kind_looks):
 def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them(
     kind_looks, monkeypatch
 ):
-    view, looks = Canvas((200.0, 100.0), 1.2), kind_looks
+    view = Canvas((200.0, 100.0), 1.2)
     empty = np.full((*view.shape, 3), 5.0, np.float32)
     lens = np.array([[900.0, 0, 360], [0, 900, 240], [0, 0, 1]])
     pose = Pose(
@@ -95,16 +95,13 @@ def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them
     shot = Shot(np.zeros((480, 720, 3), np.uint8), {}, pose)
     forms = group_forms(PLAN, GROUPS)
 
-    def composer():
-        return Composer(
-            PLAN, view, GROUPS, forms, looks, {}, [empty], empty, [], [shot], 1, crowded=0.0
-        )
-
     asked, known = 0, 0
     for share in (0.0, 1.0):
         monkeypatch.setattr(compose, "KNOWN", share)
         monkeypatch.setattr(compose, "KNOWN_SHARE", (1.0, 1.0))
-        made = composer()
+        made = Composer(
+            PLAN, view, GROUPS, forms, kind_looks, {}, [empty], empty, [], [shot], 1, crowded=0.0
+        )
         for _, truth in (made.compose_crop(0, 0) for _ in range(20)):
             labels = {PLAN.sites["F1"].id: 0} | truth.labels
             if not share:

@@ -21,7 +21,7 @@ def four_prints(rng: np.random.Generator) -> np.ndarray:
     return np.kron(rng.normal(4.0, 0.4, (4, 5, 5, 3)), np.ones((1, 4, 4, 1))).astype(np.float32)
 
 
-def alike(classes: np.ndarray, pictures: np.ndarray, quarters: bool = False) -> CardLooks:
+def looks_alike(classes: np.ndarray, pictures: np.ndarray, quarters: bool = False) -> CardLooks:
     """Looks that are compared as fine as they are shown"""
     return CardLooks.of(classes, pictures, pictures.shape[2:0:-1], quarters)
 
@@ -29,7 +29,7 @@ def alike(classes: np.ndarray, pictures: np.ndarray, quarters: bool = False) -> 
 @pytest.fixture
 def bank() -> CardBank:
     rng = np.random.default_rng(3)
-    return CardBank(0.5, (alike(np.array([2, 3, 4, 5]), four_prints(rng)),))
+    return CardBank(0.5, (looks_alike(np.array([2, 3, 4, 5]), four_prints(rng)),))
 
 
 def scene_of(picture: np.ndarray, hidden: np.ndarray | None = None, shift: int = 0) -> CardScene:
@@ -65,7 +65,7 @@ def test_what_a_piece_hides_does_not_count(bank):
     """Four fifths of the card are black, which is how another card looks"""
     looks = bank.looks[0].pictures.copy()
     looks[1] = 1.5
-    bank = CardBank(0.5, (alike(np.array([2, 3, 4, 5]), looks),))
+    bank = CardBank(0.5, (looks_alike(np.array([2, 3, 4, 5]), looks),))
     hidden = np.ones((SIDE, SIDE), bool)
     hidden[:, : SIDE // 5] = False
     scene = scene_of(looks[0], hidden)
@@ -84,7 +84,7 @@ def test_nothing_is_said_of_a_card_that_is_hidden(bank):
 def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_card(light):
     looks = np.repeat(four_prints(np.random.default_rng(3))[:1], 2, 0)
     looks[1] += (0.4, 0.0, -0.4)
-    bank = CardBank(0.5, (alike(np.array([2, 3]), looks),))
+    bank = CardBank(0.5, (looks_alike(np.array([2, 3]), looks),))
     for card in (0, 1):
         fits = weigh_cards(bank, scene_of(looks[card] + light), MIDDLE, 0, 4)
         assert np.nanargmax(fits) == card + 2
@@ -94,7 +94,7 @@ def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_ca
 @pytest.mark.parametrize("turn", range(4))
 def test_cards_lie_turned_as_their_site_says_or_by_any_quarter(quarters, turn):
     pictures = four_prints(np.random.default_rng(3))
-    bank = CardBank(0.5, (alike(np.arange(2, 6), pictures, quarters),))
+    bank = CardBank(0.5, (looks_alike(np.arange(2, 6), pictures, quarters),))
     scene = scene_of(np.rot90(pictures[2], -turn))
     assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, turn, 6)) == 4
     if quarters:

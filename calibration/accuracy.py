@@ -81,6 +81,9 @@ class Last(msgspec.Struct):
         return cls(a.share, f"{a.boards}/{a.photos}", a.ms, a.fit_s, a.calibration_error, a.wrong)
 
 
+LASTS = msgspec.json.Decoder(dict[str, Last])
+
+
 def copies_in(folder: Path) -> Iterator[Path]:
     """The folder itself or those below it that are copies with test photos"""
     for path in [folder, *sorted(p for p in folder.rglob("*") if p.is_dir())]:
@@ -169,7 +172,7 @@ def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
 def kept_figures(path: Path) -> dict[str, Last]:
     """What earlier runs measured, by folder; nothing where the file is missing or damaged"""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Last])
+        return LASTS.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError):
         return {}
 

@@ -66,6 +66,9 @@ class Tracing(msgspec.Struct, kw_only=True):
     joined: bool = False
 
 
+msgspec.json.Decoder(Tracing)  # met on import: see vision/plan.py
+
+
 def form_of(base: Mapping[str, Any]) -> Form:
     """What may be drawn: as the game says; for a plan without a game any site, with any of the
     plan's tags."""

@@ -63,6 +63,9 @@ class Session(msgspec.Struct, frozen=True):
         return Viewer(self.host and age < HOST_S, self.seats if age < SEAT_S else ())
 
 
+msgspec.json.Decoder(Session)  # met on import: see vision/plan.py
+
+
 class NotKept(ValueError):
     """It could not be written down, so it did not happen."""
 

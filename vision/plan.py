@@ -200,6 +200,11 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         return np.array([[0, 0], [w, 0], [w, h], [0, h]], float)
 
 
+# msgspec reads a type's annotations when it first meets it, and crashes Python where another thread
+# uses what is half read. So types that threads convert to are met on import.
+msgspec.json.Decoder(Plan)
+
+
 def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
     """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone,
     misspelt ones are not."""

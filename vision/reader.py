@@ -48,6 +48,8 @@ from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 # what the network must give a pile for the matchers not to be asked: they could not outweigh it
 PLAIN = math.log(0.985)
 LIKELIEST = 4  # places on a board of squares that are weighed closely
+TEMPERS = msgspec.json.Decoder(dict[str, TemperatureScaling])
+HEAPS = msgspec.json.Decoder(HeapPrior)
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
@@ -372,13 +374,11 @@ class Reader:
                 else None
             )
             tempers = (
-                msgspec.json.decode(
-                    model_file.array_as_text(arrays["tempers"]), type=dict[str, TemperatureScaling]
-                )
+                TEMPERS.decode(model_file.array_as_text(arrays["tempers"]))
                 if "tempers" in arrays
                 else {}
             )
-            heaps = msgspec.json.decode(model_file.array_as_text(arrays["heaps"]), type=HeapPrior)
+            heaps = HEAPS.decode(model_file.array_as_text(arrays["heaps"]))
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model_file.BadModel(
                 f"{path}: something is missing ({e}); calibrate again"

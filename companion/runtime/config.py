@@ -122,6 +122,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return camera
 
 
+msgspec.json.Decoder(Config)  # met on import: see vision/plan.py
+
+
 def load_config(path: str | Path) -> Config:
     """Raises Fault, naming the file and what is wrong in it. What set-up wrote to the state
     directory (`written_path`) is read first; what the owner says in `path` overrides it."""

@@ -59,6 +59,9 @@ class TableReport(msgspec.Struct, frozen=True):
     winners: Annotated[list[Word], msgspec.Meta(max_length=12)] | None = None
 
 
+REPORTS = msgspec.json.Decoder(TableReport)
+
+
 class Hall:
     """tables(): every table ever heard of, by name, with "id" and "online". version: grows with
     each change."""
@@ -177,9 +180,7 @@ class Hall:
                     self._touch(name)
             elif what == "state" and known and len(message.payload) <= LONGEST:
                 try:
-                    state = msgspec.to_builtins(
-                        msgspec.json.decode(message.payload, type=TableReport)
-                    )
+                    state = msgspec.to_builtins(REPORTS.decode(message.payload))
                 except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                     return
                 if state != self._states.get(name):

@@ -18,6 +18,9 @@ from engine.layout import Contents
 from engine.plan import Plan
 from engine.text import whole_number
 
+# Met on import: msgspec crashes Python where two threads use a type for the first time at once.
+msgspec.json.Decoder(Cell)
+
 
 def load_state(data: Mapping[str, Any], plan: Plan) -> DelugeState:
     """The state that `to_json` wrote. Raises BadText."""

@@ -21,6 +21,9 @@ from engine.tracing import Form, PlanFault
 
 _OFF_ON = (Text("off"), Text("on"))
 
+# Met on import: msgspec crashes Python where two threads use a type for the first time at once.
+msgspec.json.Decoder(Position)
+
 
 class Nile(Game[NileState]):
     """An den Ufern des Nils."""

@@ -49,7 +49,7 @@ def said_by(process, pattern):
     raise AssertionError(f"it ended without saying {pattern}")
 
 
-def press_until_shown(page, pressed, awaited):
+def press_until_shown(page, run, pressed, awaited):
     """Presses a button as somebody does who sees nothing happen: again, a while later."""
     for _ in range(PATIENCE // 10):
         if pressed.is_visible():
@@ -57,8 +57,17 @@ def press_until_shown(page, pressed, awaited):
         try:
             return awaited.wait_for(timeout=10_000)
         except TimedOut:
-            print(page.inner_text("body"))  # what the page said instead
-    raise AssertionError(f"{awaited} never came")
+            assert run.poll() is None, f"it ended with {run.returncode}: {last_words(run)}"
+    raise AssertionError(f"{awaited} never came; the page says: {page.inner_text('body')[:200]}")
+
+
+def last_words(run):
+    """What a process that is gone wrote as it went: where it is a fault of Python itself, which
+    that was and the thread that had it"""
+    said = run.stderr.read()
+    fatal = said.find("Fatal Python error")
+    thread = re.search(r"^Current thread.*?(?=^$)", said, re.DOTALL | re.MULTILINE)
+    return said[-2000:] if fatal < 0 else said[fatal : fatal + 200] + (thread[0] if thread else "")
 
 
 def camera_is(url, state):
@@ -92,9 +101,9 @@ def test_from_set_up_to_the_last_goodbye(place, chromium):
         page.get_by_role("button", **tigris).click()
         page.get_by_role("button", **tigris, pressed=True).wait_for()  # drawn anew by then
         use = page.get_by_role("button", name="Use dev tigris")
-        press_until_shown(page, page.get_by_role("button", name="Continue"), use)
+        press_until_shown(page, run, page.get_by_role("button", name="Continue"), use)
         start = page.get_by_role("button", name="Start the game")
-        press_until_shown(page, use, start)
+        press_until_shown(page, run, use, start)
         start.click()
         page.wait_for_selector("svg.twin")  # it went there by itself
         assert page.evaluate("location.pathname") == "/"
@@ -123,6 +132,5 @@ def test_from_set_up_to_the_last_goodbye(place, chromium):
         assert took < max(2.0, 4 * slow), f"{took:.1f} s till the whole table had stopped"
         assert "Traceback" not in run.stderr.read()
     finally:
-        print("it had ended with", run.poll())  # shown where the test fails
         run.kill()
-        print(run.communicate()[1])
+        run.communicate()

@@ -645,7 +645,7 @@ class LearnedReader:
             float(about.get("margin", CANVAS_MARGIN)),
         )
         groups, forms = (
-            msgspec.convert(about[k], tuple[t, ...])
+            model_file.convert_plain(about[k], tuple[t, ...])
             for k, t in (("groups", SiteGroup), ("forms", Form))
         )
         return cls(

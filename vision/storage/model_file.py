@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import threading
 import typing
 import zipfile
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray]
 FORMAT = 9
+MEETING_TYPES = threading.Lock()  # see vision/plan.py
 
 
 class BadModel(ValueError):
@@ -97,6 +99,12 @@ def pack_struct(value: msgspec.Struct) -> Arrays:
     return out
 
 
+def convert_plain(plain: Any, kind: Any) -> Any:
+    """Raises msgspec.ValidationError where it is not of this kind."""
+    with MEETING_TYPES:  # any kind that models are made of may be met here first
+        return msgspec.convert(plain, kind)
+
+
 def unpack_struct(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
     """Raises KeyError or msgspec.ValidationError where something is missing or odd."""
     plain = json.loads(array_as_text(arrays["about"]))
@@ -115,7 +123,7 @@ def unpack_struct(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
         if name in arrays:
             values[name] = arrays[name]
         elif name in plain:
-            values[name] = msgspec.convert(plain[name], hint)
+            values[name] = convert_plain(plain[name], hint)
         elif inner is not None and typing.get_origin(hint) is list:
             numbers = sorted(
                 {int(k[len(name) + 1 :].split("/")[0]) for k in arrays if k.startswith(name + ".")}

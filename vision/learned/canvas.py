@@ -16,11 +16,9 @@ CANVAS_MARGIN = 12.0  # mm shown around the board at least: pieces on its rim le
 FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square
 MOST_LEAN = 1.5  # mm a mm of height that is allowed for: from farther aslant little is told
 MOST_PIXELS = 1_100_000  # of a canvas, for the time that a network pass over it takes
-EXACT = (
-    8  # pixels between places of the canvas whose pixel of the picture is computed exactly; windows
-)
-# begin and end at multiples of it, so that a part of the canvas is the same as in the whole
-
+# pixels between places of the canvas whose pixel of the picture is computed exactly; windows begin and
+# end at multiples of it, so that a part of the canvas is the same as in the whole
+EXACT = 8
 
 Window = tuple[int, int, int, int]  # x0, y0, x1, y1 in canvas pixels
 
@@ -153,3 +151,50 @@ def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
         shown = (seen - off) / np.float32(LOG_SPREAD)
         part[:] = shown.reshape(h // 2, 2, w // 2, 2, 3).transpose(1, 3, 4, 0, 2)
     return out.reshape(24, h // 2, w // 2).transpose(1, 2, 0)
+
+
+class CanvasPart(msgspec.Struct, frozen=True, eq=False):
+    """What a photo shows in a window of the canvas. seen: (h, w, 3) log; pose: the photo's"""
+
+    seen: np.ndarray
+    window: Window
+    pose: Pose
+
+    @property
+    def origin(self) -> np.ndarray:
+        """(2,) canvas pixel of its first"""
+        return np.array(self.window[:2])
+
+    def within(self, window: Window) -> CanvasPart:
+        """The same of a window inside its own"""
+        x0, y0, x1, y1 = move_window(window, -self.window[0], -self.window[1])
+        return CanvasPart(self.seen[y0:y1, x0:x1], window, self.pose)
+
+
+def overlap_windows(one: Window, other: Window) -> Window:
+    """What lies in both"""
+    (x0, y0), (x1, y1) = map(max, one[:2], other[:2]), map(min, one[2:], other[2:])
+    return x0, y0, x1, y1
+
+
+def enclose_windows(one: Window, other: Window) -> Window:
+    """The least that holds both"""
+    (x0, y0), (x1, y1) = map(min, one[:2], other[:2]), map(max, one[2:], other[2:])
+    return x0, y0, x1, y1
+
+
+def joins_cheaply(one: Window, other: Window) -> bool:
+    """Whether to look at both as one is no more than to look at each"""
+    return window_area(enclose_windows(one, other)) <= window_area(one) + window_area(other)
+
+
+def move_window(window: Window, right: int, down: int) -> Window:
+    """The same, so many pixels farther"""
+    x0, y0, x1, y1 = window
+    return x0 + right, y0 + down, x1 + right, y1 + down
+
+
+def window_area(window: Window) -> int:
+    """Its pixels"""
+    x0, y0, x1, y1 = window
+    return (x1 - x0) * (y1 - y0)

@@ -22,7 +22,12 @@ from vision.learned.canvas import (
     GREY,
     LOG_SPREAD,
     Canvas,
+    CanvasPart,
     Window,
+    enclose_windows,
+    joins_cheaply,
+    move_window,
+    overlap_windows,
     picture_of,
     stack_input,
 )
@@ -97,7 +102,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 
 
 class Glance(msgspec.Struct, frozen=True, eq=False):
-    """What the network makes of a window of the canvas, looked at as it is or turned by half. fine,
+    """What the network makes of a part of the canvas, looked at as it is or turned by half. fine,
     heat: as of TrunkMaps; shown: (h, w, 3) as of `picture_of`"""
 
     fine: np.ndarray
@@ -106,12 +111,12 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
     turned: bool = False
 
     def places(self, at: np.ndarray) -> np.ndarray:
-        """(n, 2) pixels of the window, as the network saw it"""
+        """(n, 2) pixels of the part, as the network saw it"""
         return np.array(self.shown.shape[1::-1]) - 1 - at if self.turned else at
 
-    def within(self, window: Window) -> Glance:
-        """The same of a part of it, pixels that are multiples of 8"""
-        x0, y0, x1, y1 = window
+    def within(self, part: CanvasPart, window: Window) -> Glance:
+        """The same of a window inside the part that was glanced at"""
+        x0, y0, x1, y1 = move_window(window, *-part.origin)
         half = np.s_[y0 // 2 : y1 // 2, x0 // 2 : x1 // 2]
         return Glance(self.fine[half], self.heat[half], self.shown[y0:y1, x0:x1])
 
@@ -203,46 +208,45 @@ class LearnedReader:
         if not asked:
             return {}
         window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked, pose)
-        x0, y0, x1, y1 = window
         seen = self.view.rectify(picture, pose, self.reference, window)
+        part = CanvasPart(seen, window, pose)
         shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
         first = quarter = None
         if self.forms or not all(g.tall for g, ids in wanted if ids):
-            fine, quarter, heat = self.trunk(
-                stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
-            )
+            fine, quarter, heat = self.trunk(stack_input(seen, self.show_empty(window)))
             first = Glance(fine, heat, shown)
-        pieces = self.find_pieces([first], pose, np.array([x0, y0])) if first and self.forms else []
+        pieces = self.find_pieces([first], part) if first and self.forms else []
         out: dict[str, SiteEvidence] = {}
         clusters: dict[str, tuple[int, np.ndarray]] = {}
         for n, (g, ids) in enumerate(wanted):
             tops = [self.uppermost_piece(n, i, pieces) for i in ids]
             if g.tall:
-                rows = self.classify_closely(n, ids, seen, pose, window)
+                rows = self.classify_closely(n, ids, part)
             else:
-                rows = self.classify_sites(n, ids, quarter, shown, np.array([x0, y0]), tops)
+                rows = self.classify_sites(n, ids, quarter, shown, part.origin, tops)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
             else:
                 clusters |= {site: (n, row) for site, row in zip(ids, rows)}
-        out |= self.tell_clusters(clusters, seen, window, pieces)
+        out |= self.tell_clusters(clusters, part, pieces)
         if self.forms:
             doubted = {i: v for i, v in clusters.items() if self.is_doubted(v[0], out[i])}
-            for ids, part in self.parts_about(doubted, window, pose).items():
+            for ids, around in self.windows_about(doubted, part).items():
                 mine = {i: doubted[i] for i in ids}
-                out |= self.look_again(mine, out, seen, window, part, pieces, first, pose)
+                out |= self.look_again(
+                    mine, out, part.within(around), first.within(part, around), pieces
+                )
         return out
 
     def tell_clusters(
         self,
         clusters: Mapping[str, tuple[int, np.ndarray]],
-        seen: np.ndarray,
-        window: Window,
+        part: CanvasPart,
         pieces: Sequence[Finding],
     ) -> dict[str, SiteEvidence]:
         """What lies on these. clusters: site -> (group, (classes,) log-probabilities of its card);
-        pieces: that were found; seen: the log canvas in this window"""
+        pieces: that were found in this part"""
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
         for found in pieces:
             for site, share in self.homes.owners(found.foot).items():
@@ -252,7 +256,7 @@ class LearnedReader:
             ids = [i for i, (m, _) in clusters.items() if m == n]
             rows = np.array([clusters[i][1] for i in ids])
             if n in self.cards and ids:
-                rows = self.hear_cards(n, ids, rows, seen, window, pieces)
+                rows = self.hear_cards(n, ids, rows, part, pieces)
             for site, row in zip(ids, rows):
                 if site in self.cards_alone:
                     out[site] = self.card_evidence(g, row)
@@ -266,40 +270,34 @@ class LearnedReader:
         lies = group in self.cards and bool(self.groups[group].loose and found.options)
         return lies and found.best_logp < PLAIN_CLUSTER
 
-    def parts_about(
-        self, sites: Collection[str], window: Window, pose: Pose
+    def windows_about(
+        self, sites: Collection[str], part: CanvasPart
     ) -> dict[tuple[str, ...], Window]:
-        """Parts of a window of the canvas in which these sites are looked at: each in one of its own,
-        together with others where that is no more to look at"""
-        parts: list[tuple[tuple[str, ...], Window]] = []
+        """Windows inside a part of the canvas in which these sites are looked at: each in one of its
+        own, together with others where that is no more to look at"""
+        windows: list[tuple[tuple[str, ...], Window]] = []
         for site in sites:
-            ids, part = (site,), overlap_windows(self.window_of({site}, pose), window)
-            while near := next((p for p in parts if joins_cheaply(p[1], part)), None):
-                parts.remove(near)
-                ids, part = near[0] + ids, enclose_windows(near[1], part)
-            parts.append((ids, part))
-        return dict(parts)
+            ids, window = (site,), overlap_windows(self.window_of({site}, part.pose), part.window)
+            while near := next((w for w in windows if joins_cheaply(w[1], window)), None):
+                windows.remove(near)
+                ids, window = near[0] + ids, enclose_windows(near[1], window)
+            windows.append((ids, window))
+        return dict(windows)
 
     def look_again(
         self,
         clusters: Mapping[str, tuple[int, np.ndarray]],
         told: Mapping[str, SiteEvidence],
-        seen: np.ndarray,
-        window: Window,
-        part: Window,
-        pieces: Sequence[Finding],
+        part: CanvasPart,
         first: Glance,
-        pose: Pose,
+        pieces: Sequence[Finding],
     ) -> dict[str, SiteEvidence]:
-        """What lies on clusters, as of `tell_clusters`, of which a first look at the window leaves doubt,
-        by a second at a part of it: everything turned by half, and the cards that were told taken for
-        part of the empty board. Both looks count alike"""
-        inside = move_window(part, -window[0], -window[1])
-        own = seen[inside[1] : inside[3], inside[0] : inside[2]]
-        ground = self.draw_cards(clusters, told, own, part, pieces)
-        glances = first.within(inside), self.glance_turned(own, ground)
-        found = self.find_pieces(glances, pose, np.array(part[:2]))
-        return self.tell_clusters(clusters, own, part, found)
+        """What lies on clusters, as of `tell_clusters`, of which a first look leaves doubt, by a second
+        at their part of the canvas: everything turned by half, and the cards that were told taken for
+        part of the empty board. Both looks count alike. pieces: that the first found"""
+        ground = self.draw_cards(clusters, told, part, pieces)
+        found = self.find_pieces((first, self.glance_turned(part.seen, ground)), part)
+        return self.tell_clusters(clusters, part, found)
 
     def glance_turned(self, seen: np.ndarray, ground: np.ndarray) -> Glance:
         """A look at a log canvas turned by half, before a ground (h, w, 3) that is known"""
@@ -312,21 +310,19 @@ class LearnedReader:
         self,
         clusters: Mapping[str, tuple[int, np.ndarray]],
         told: Mapping[str, SiteEvidence],
-        seen: np.ndarray,
-        window: Window,
+        part: CanvasPart,
         pieces: Sequence[Finding],
     ) -> np.ndarray:
-        """(h, w, 3) log canvas of a window of the empty board and the cards told on clusters, as of
+        """(h, w, 3) log canvas of a part of the empty board and the cards told on clusters, as of
         `tell_clusters`"""
-        x0, y0, x1, y1 = window
-        ground = self.empty[y0:y1, x0:x1].astype(np.float32)
+        ground, seen = self.show_empty(part.window), part.seen
         for n, bank in self.cards.items():
             g, ids = self.groups[n], [i for i, (m, _) in clusters.items() if m == n]
             if not ids or not g.loose:
                 continue
-            scene, zoom = self.see_cards(n, seen, window, pieces), bank.samples / self.view.scale
+            scene, zoom = self.see_cards(n, part, pieces), bank.samples / self.view.scale
             shown = cv2.resize(scene.shown, seen.shape[1::-1], interpolation=cv2.INTER_NEAREST)
-            places = self.sample_places(n, ids, window)
+            places = self.sample_places(n, ids, part)
             for site, at, turn in zip(ids, places, g.turns_of(ids)):
                 card = told_card(told[site])
                 if card is None or (card,) not in g.classes:
@@ -378,19 +374,15 @@ class LearnedReader:
         )
         return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
 
-    def classify_closely(
-        self, group: int, ids: Sequence[str], seen: np.ndarray, pose: Pose, window: Window
-    ) -> np.ndarray:
+    def classify_closely(self, group: int, ids: Sequence[str], part: CanvasPart) -> np.ndarray:
         """(sites, classes) log-probabilities of sites on which pieces stand, each looked at in a
-        picture of its own. seen: the log canvas in this window"""
-        g = self.groups[group]
-        x0, y0, x1, y1 = window
-        empty = self.empty[y0:y1, x0:x1].astype(np.float32)
+        picture of its own"""
+        g, empty = self.groups[group], self.show_empty(part.window)
         centres = np.array([self.plan.sites[i].centre for i in ids]).reshape(-1, 2)
-        off, axes = frame_standing(centres, g, camera_position(pose))
-        middles = self.view.to_px(centres + off) - (x0, y0)
+        off, axes = frame_standing(centres, g, camera_position(part.pose))
+        middles = self.view.to_px(centres + off) - part.origin
         pictures = [
-            stack_input(*(close_up(m, at, sides) for m in (seen, empty)))
+            stack_input(*(close_up(m, at, sides) for m in (part.seen, empty)))
             for at, sides in zip(middles, axes * self.view.scale)
         ]
         return self.classify_pictures(group, pictures)
@@ -434,11 +426,9 @@ class LearnedReader:
         fits = match_parts(name, fine, w[parts], quarters) + w[f"{parts}.bias"]
         return np.concatenate([np.maximum(fits, 0), told], 1)
 
-    def find_pieces(
-        self, glances: Sequence[Glance], pose: Pose, origin: np.ndarray
-    ) -> list[Finding]:
+    def find_pieces(self, glances: Sequence[Glance], part: CanvasPart) -> list[Finding]:
         """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer. glances:
-        at one window, which count alike; origin: (2,) canvas pixel of its first"""
+        at this part, which count alike"""
         maps = [self.heat_maps(v.heat) for v in glances]
         logits = np.mean([m[::-1, ::-1] if v.turned else m for v, m in zip(glances, maps)], 0)
         found = []
@@ -448,9 +438,9 @@ class LearnedReader:
                 continue
             here, kinds = self.weigh_places(f, glances, high, at)
             told = [self.form_of[self.of_form[f][k]] for k in kinds.argmax(1)]
-            tops = self.view.to_mm(at + origin)
+            tops = self.view.to_mm(at + part.origin)
             heights = np.array([self.forms[g].found_height for g in told])
-            feet = tops - lean_at(pose, tops) * heights[:, None]
+            feet = tops - lean_at(part.pose, tops) * heights[:, None]
             found += [
                 Finding(
                     g,
@@ -526,46 +516,47 @@ class LearnedReader:
             heard[n] = math.log(max(best.chance * best.kinds.get(kind, 0.0), UNLIKELY))
         return log_softmax((logs + heard)[None])[0]
 
-    def see_cards(
-        self, group: int, seen: np.ndarray, window: Window, pieces: Sequence[Finding]
-    ) -> CardScene:
-        """What shows of a group's cards. seen: the log canvas in this window"""
+    def show_empty(self, window: Window) -> np.ndarray:
+        """(h, w, 3) log canvas of the empty board in a window"""
+        x0, y0, x1, y1 = window
+        return self.empty[y0:y1, x0:x1].astype(np.float32)
+
+    def see_cards(self, group: int, part: CanvasPart, pieces: Sequence[Finding]) -> CardScene:
+        """What shows of a group's cards between these pieces"""
         hiding = [p for p in pieces if p.chance > HIDES]
         forms = [self.forms[p.form] for p in hiding]
         feet, middles = (
-            self.view.to_px(np.array([getattr(p, k) for p in hiding]).reshape(-1, 2)) - window[:2]
+            self.view.to_px(np.array([getattr(p, k) for p in hiding]).reshape(-1, 2)) - part.origin
             for k in ("foot", "top")
         )
         rise = np.array([f.height / max(f.found_height, 1e-6) for f in forms]).reshape(-1, 1)
         zoom = self.cards[group].samples / self.view.scale
         widths = np.array([f.width for f in forms]) * self.view.scale
-        x0, y0, x1, y1 = window
-        empty = self.empty[y0:y1, x0:x1].astype(np.float32)
-        return CardScene.of(seen, empty, zoom, feet, feet + (middles - feet) * rise, widths)
+        tops = feet + (middles - feet) * rise
+        return CardScene.of(part.seen, self.show_empty(part.window), zoom, feet, tops, widths)
 
-    def sample_places(self, group: int, sites: Sequence[str], window: Window) -> np.ndarray:
-        """(n, 2) samples of a `CardScene` of this window at which the sites' middles lie"""
+    def sample_places(self, group: int, sites: Sequence[str], part: CanvasPart) -> np.ndarray:
+        """(n, 2) samples of a `CardScene` of this part at which the sites' middles lie"""
         zoom = self.cards[group].samples / self.view.scale
         centres = np.array([self.plan.sites[i].centre for i in sites]).reshape(-1, 2)
-        return (self.view.to_px(centres) - window[:2] + 0.5) * zoom - 0.5
+        return (self.view.to_px(centres) - part.origin + 0.5) * zoom - 0.5
 
     def hear_cards(
         self,
         group: int,
         ids: Sequence[str],
         logs: np.ndarray,
-        seen: np.ndarray,
-        window: Window,
+        part: CanvasPart,
         pieces: Sequence[Finding],
     ) -> np.ndarray:
         """(sites, classes) log-probabilities, those of cards and of none shared out anew by how well
         their looks fit what shows of them between these pieces; as they are where the network is
-        sure. seen: the log canvas in this window"""
+        sure"""
         doubted = [n for n, row in enumerate(logs) if math.exp(row.max()) <= PLAIN_CARD]
         if not doubted:
             return logs
-        scene, bank = self.see_cards(group, seen, window, pieces), self.cards[group]
-        turns, places = self.groups[group].turns_of(ids), self.sample_places(group, ids, window)
+        scene, bank = self.see_cards(group, part, pieces), self.cards[group]
+        turns, places = self.groups[group].turns_of(ids), self.sample_places(group, ids, part)
         out = logs.copy()
         for n in doubted:
             fits = weigh_cards(bank, scene, places[n], int(turns[n]), len(logs[n]))
@@ -723,35 +714,6 @@ def told_card(found: SiteEvidence) -> str | None:
     cards = found.first if isinstance(found, CountedEvidence) else {}
     best = max(cards, key=cards.get, default="")
     return best if best and math.exp(cards[best]) > KNOWN_CARD else None
-
-
-def overlap_windows(one: Window, other: Window) -> Window:
-    """What lies in both"""
-    (x0, y0), (x1, y1) = map(max, one[:2], other[:2]), map(min, one[2:], other[2:])
-    return x0, y0, x1, y1
-
-
-def enclose_windows(one: Window, other: Window) -> Window:
-    """The least that holds both"""
-    (x0, y0), (x1, y1) = map(min, one[:2], other[:2]), map(max, one[2:], other[2:])
-    return x0, y0, x1, y1
-
-
-def joins_cheaply(one: Window, other: Window) -> bool:
-    """Whether to look at both as one is no more than to look at each"""
-    return window_area(enclose_windows(one, other)) <= window_area(one) + window_area(other)
-
-
-def move_window(window: Window, right: int, down: int) -> Window:
-    """The same, so many pixels farther"""
-    x0, y0, x1, y1 = window
-    return x0 + right, y0 + down, x1 + right, y1 + down
-
-
-def window_area(window: Window) -> int:
-    """Its pixels"""
-    x0, y0, x1, y1 = window
-    return (x1 - x0) * (y1 - y0)
 
 
 class SiteMap:

@@ -19,7 +19,15 @@ from vision.evidence.site_evidence import CountedEvidence
 from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import GREY, LOG_SPREAD, Canvas, picture_of, stack_input
+from vision.learned.canvas import (
+    GREY,
+    LOG_SPREAD,
+    Canvas,
+    CanvasPart,
+    joins_cheaply,
+    picture_of,
+    stack_input,
+)
 from vision.learned.cards import CardBank, CardLooks
 from vision.learned.groups import FOREIGN, Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
@@ -47,7 +55,6 @@ from vision.learned.reader import (
     clash_reach,
     close_up,
     frame_tops,
-    joins_cheaply,
     nearest_tops,
 )
 from vision.photometry.room_light import small_view
@@ -377,7 +384,7 @@ def test_what_is_looked_for_as_one_form_may_be_told_as_another_like_it(image, mo
 
     monkeypatch.setattr(reader, "heat_maps", lambda _: heat)
     monkeypatch.setattr(reader, "weigh_places", weigh_places)
-    [found] = reader.find_pieces([Glance(heat, heat, heat)], POSE, np.zeros(2))
+    [found] = reader.find_pieces([Glance(heat, heat, heat)], whole_part(heat))
     assert found.form == low and found.kinds == pytest.approx(chances)
     lean = lean_at(POSE, found.top[None])[0]
     assert found.foot == pytest.approx(found.top - lean * reader.forms[low].found_height)
@@ -434,6 +441,10 @@ def card_reader(image):
     return reader
 
 
+def whole_part(seen):
+    return CanvasPart(seen, (0, 0, *seen.shape[1::-1]), POSE)
+
+
 def lay_card(reader, number):
     """(group, its cards' classes, the empty canvas with one of them on F1)"""
     [(group, bank)] = reader.cards.items()
@@ -448,7 +459,6 @@ def lay_card(reader, number):
 @pytest.mark.parametrize("number", range(3))
 def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_reader, number):
     group, classes, seen = lay_card(card_reader, number)
-    window = (0, 0, *seen.shape[1::-1])
     count = len(card_reader.groups[group].classes)
     doubt = np.full((1, count), -math.log(count))
     heap = [  # black things that no look shows, all over three quarters of the card
@@ -460,7 +470,7 @@ def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_rea
     for piece in heap:
         x, y = np.rint(card_reader.view.to_px(piece.top)).astype(int)
         cv2.circle(seen, (int(x), int(y)), round(4.5 * card_reader.view.scale), (1.5,) * 3, -1)
-    [heard] = card_reader.hear_cards(group, ["F1"], doubt, seen, window, heap)
+    [heard] = card_reader.hear_cards(group, ["F1"], doubt, whole_part(seen), heap)
     assert heard[classes].argmax() == number and math.exp(heard[classes[number]]) > 0.4
     assert heard[FOREIGN] == pytest.approx(doubt[0, FOREIGN]), "no look says what is foreign"
     assert np.exp(heard).sum() == pytest.approx(1)
@@ -468,10 +478,9 @@ def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_rea
 
 def test_a_card_that_the_network_is_sure_of_stays_as_it_tells_it(card_reader):
     group, classes, seen = lay_card(card_reader, 0)
-    window = (0, 0, *seen.shape[1::-1])
     sure = np.full((1, len(card_reader.groups[group].classes)), math.log(1e-4))
     sure[0, classes[1]] = math.log(0.999)
-    assert (card_reader.hear_cards(group, ["F1"], sure, seen, window, []) == sure).all()
+    assert (card_reader.hear_cards(group, ["F1"], sure, whole_part(seen), []) == sure).all()
 
 
 def test_cards_are_kept_with_the_reader(card_reader, image):
@@ -507,8 +516,8 @@ def test_a_glance_turned_by_half_finds_the_same_pieces(reader, monkeypatch):
     monkeypatch.setattr(reader, "weigh_places", weigh_places)
     turned = np.ascontiguousarray(high[::-1, ::-1])
     once, again = Glance(high, high, shown), Glance(turned, turned, shown, turned=True)
-    [first] = reader.find_pieces([once], POSE, np.zeros(2))
-    [both] = reader.find_pieces([once, again], POSE, np.zeros(2))
+    [first] = reader.find_pieces([once], whole_part(shown))
+    [both] = reader.find_pieces([once, again], whole_part(shown))
     assert both.top == pytest.approx(first.top)
     straight, back = asked[-1]
     assert straight == pytest.approx(np.array([[60.5, 24.5]]))
@@ -531,27 +540,26 @@ def test_only_what_one_look_leaves_in_doubt_is_looked_at_again(
 
 
 def test_doubts_are_looked_at_together_where_that_is_no_more_to_look_at(reader):
-    whole = (0, 0, *reader.view.shape[::-1])
+    whole = whole_part(reader.empty)
     here, beside = (reader.window_of({i}, POSE) for i in ("P1", "P2"))
-    assert reader.parts_about(["P1"], whole, POSE) == {("P1",): here}
-    [(ids, part)] = reader.parts_about(["P1", "P2"], whole, POSE).items()
+    assert reader.windows_about(["P1"], whole) == {("P1",): here}
+    [(ids, part)] = reader.windows_about(["P1", "P2"], whole).items()
     assert ids == ("P1", "P2") and part == (*here[:2], *beside[2:])
     assert joins_cheaply((0, 0, 80, 80), (40, 0, 120, 80))
     assert not joins_cheaply((0, 0, 80, 80), (160, 160, 240, 240))
     x0, y0, x1, y1 = here
-    assert reader.parts_about(["P1"], (x0 + 8, y0, x1 + 80, y1), POSE) == {
-        ("P1",): (x0 + 8, y0, x1, y1)
-    }
+    beginning = whole.within((x0 + 8, y0, x1 + 80, y1))
+    assert reader.windows_about(["P1"], beginning) == {("P1",): (x0 + 8, y0, x1, y1)}
 
 
 def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_reader, monkeypatch):
     group, classes, seen = lay_card(card_reader, 1)
-    window, count = (0, 0, *seen.shape[1::-1]), len(card_reader.groups[group].classes)
+    whole, count = whole_part(seen), len(card_reader.groups[group].classes)
     rows = np.full(count, math.log(1e-4))
     rows[classes[1]] = math.log(0.99)
     clusters = {"F1": (group, rows)}
-    told = card_reader.tell_clusters(clusters, seen, window, [])
-    ground = card_reader.draw_cards(clusters, told, seen, window, [])
+    told = card_reader.tell_clusters(clusters, whole, [])
+    ground = card_reader.draw_cards(clusters, told, whole, [])
     card = np.any(seen != card_reader.empty, 2)
     assert np.abs(seen - ground)[card].mean() < 0.1 < np.abs(seen - card_reader.empty)[card].mean()
     assert (ground == card_reader.empty)[~card].mean() > 0.99
@@ -565,12 +573,11 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     monkeypatch.setattr(card_reader, "glance_turned", glance_turned)
     shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
     fine, _, heat = card_reader.trunk(stack_input(seen, card_reader.empty.astype(np.float32)))
-    part = card_reader.window_of({"F1"}, POSE)
-    again = card_reader.look_again(
-        clusters, told, seen, window, part, [], Glance(fine, heat, shown), POSE
-    )
+    window = card_reader.window_of({"F1"}, POSE)
+    first = Glance(fine, heat, shown).within(whole, window)
+    again = card_reader.look_again(clusters, told, whole.within(window), first, [])
     assert again.keys() == {"F1"} and again["F1"].first.keys() == told["F1"].first.keys()
-    x0, y0, x1, y1 = part
+    x0, y0, x1, y1 = window
     assert grounds[0] == pytest.approx(ground[y0:y1, x0:x1], abs=0.2)
 
 

@@ -26,7 +26,10 @@ MASTERED_SHARE = 0.95
 # and of each of its contents alone: two that it merely guesses between (a tile with a small piece on
 # it, and without) are half right, and few among all
 HARDEST_SHARE = 0.8
-TYPICAL = 10  # answers that one of many contents is judged with beside its own: it has some twenty
+TYPICAL = (
+    10  # answers that a group, or one of many contents, is judged with beside its own, as most have
+)
+# hundreds, and twenty, but some of them five
 HALF_TRUST = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW_EXAMPLES = 5  # examples below which nothing is known of a group or form
 EXAMINER_SEED = 77_777  # no teacher's
@@ -110,7 +113,11 @@ def examine_network(
             found, kinds = reader.weigh_places(f, [glance], one[y, x], mine[:, 2:4])
             right = np.array(reader.of_form[f])[kinds.argmax(1)] == mine[:, 1]
             pieces[f] += list(right & (found > 0.5) if form.upright else right)
-    groups = [shares_right(list(sites[n].values())) for n in range(len(reader.groups))]
+    answers = [list(sites[n].values()) for n in range(len(reader.groups))]
+    alike: dict[str, list[bool]] = defaultdict(list)
+    for g, mine in zip(reader.groups, answers):
+        alike[g.reads] += [r for some in mine for r in some]
+    groups = [shares_right(v, share_right(alike[g.reads])) for g, v in zip(reader.groups, answers)]
     return groups, [share_right(pieces[n]) for n in range(len(reader.forms))]
 
 
@@ -119,10 +126,18 @@ def share_right(answers: Sequence[bool]) -> float | None:
     return float(np.mean(answers)) if len(answers) >= FEW_EXAMPLES else None
 
 
-def shares_right(answers: Sequence[Sequence[bool]]) -> tuple[float | None, float | None]:
-    """Of all together, and of the contents told worst: of those seldom asked, as if `TYPICAL` others
-    had been told as well as the rest"""
-    right = share_right([r for some in answers for r in some])
-    if right is None:
+def shares_right(
+    answers: Sequence[Sequence[bool]], usual: float | None
+) -> tuple[float | None, float | None]:
+    """Of all contents of a group together, and of those told worst: of a group seldom asked, as if
+    `TYPICAL` more had been told as well as on `usual` others, and of such contents as well as the rest"""
+    mine = [r for some in answers for r in some]
+    if usual is None or len(mine) < FEW_EXAMPLES:
         return None, None
-    return right, min((sum(a) + TYPICAL * right) / (len(a) + TYPICAL) for a in answers)
+    right = share_with(mine, usual)
+    return right, min(share_with(some, right) for some in answers)
+
+
+def share_with(answers: Sequence[bool], usual: float) -> float:
+    """Told right if `TYPICAL` more had been as well as is usual"""
+    return (sum(answers) + TYPICAL * usual) / (len(answers) + TYPICAL)

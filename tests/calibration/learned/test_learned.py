@@ -11,6 +11,7 @@ from calibration.learned.compose import SIDE
 from calibration.learned.examine import (
     HARDEST_SHARE,
     MASTERED_SHARE,
+    PILE_SHARES,
     shares_right,
     trust_of,
     weigh_trust,
@@ -82,11 +83,19 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
 
 def test_contents_that_are_guessed_between_are_not_hidden_by_the_rest():
     well = [[True] * 30 + [False]] * 30
-    right, hardest = shares_right([*well, [True, False] * 15])
+    right, hardest = shares_right([*well, [True, False] * 15], 0.97)
     assert right > MASTERED_SHARE and hardest < HARDEST_SHARE
-    right, hardest = shares_right([*well, [True, True, True, False, False]])
+    right, hardest = shares_right([*well, [True, True, True, False, False]], 0.97)
     assert right > MASTERED_SHARE and hardest > HARDEST_SHARE, "five answers say little"
-    assert shares_right([[True]]) == (None, None)
+    assert shares_right([[True]], 0.97) == (None, None)
+    assert shares_right([[True] * 9], None) == (None, None)
+
+
+def test_a_group_seldom_asked_is_not_condemned_for_it():
+    few, _ = shares_right([[True, True, False, False, False]], 0.95)
+    assert few is not None and trust_of(few, PILE_SHARES) > 0.5
+    many, _ = shares_right([[True, True, False, False, False] * 40], 0.95)
+    assert many is not None and trust_of(many, PILE_SHARES) == 0
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")

@@ -26,8 +26,9 @@ def state_dir() -> Path:
     return folder
 
 
-def demo_copy(name: str, folder: Path) -> Specimen:
-    """The simulated copy of a game, photographed and calibrated the first time."""
+def demo_copy(name: str, folder: Path, steps: int = 0) -> Specimen:
+    """The simulated copy of a game, photographed and calibrated the first time. steps: how long its
+    network is taught, as of `calibrate_copy`; 0: it has none"""
     if (folder / "model.npz").is_file():
         try:
             return open_copy(folder)
@@ -37,7 +38,7 @@ def demo_copy(name: str, folder: Path) -> Specimen:
 
     click.echo(
         f"The first time: photographing a simulated copy of {name} and learning its "
-        f"pieces (a minute or two) ..."
+        f"pieces ({'some minutes' if steps else 'a minute or two'}) ..."
     )
     plan, _ = plan_of(name, None)
     make_copy(plan, folder, Conditions(), photos=0)
@@ -45,7 +46,7 @@ def demo_copy(name: str, folder: Path) -> Specimen:
         folder,
         lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"),
         report=False,
-        steps=0,
+        steps=steps,
     )
     return open_copy(folder)
 

@@ -125,6 +125,16 @@ class Filmed(Season):
             self._copy_journal(self.path.parent / "before")
         return super().look(board, what, **kw)
 
+    def rules_as_seen(self, site, layout):
+        """A piece on a spot of a cell looks as if it lay on the cell itself"""
+        cell = self.truth.plan.sites[site].of
+        if not cell or not layout.get(site):
+            return set()
+        before = self.truth.layout().get(cell, ())
+        seen = self.truth.explain({cell: (before, (*before, *layout[site]))})
+        checked = (p.violations or self.truth.check(p.actions[0]) for p in seen)
+        return {v.rule for some in checked for v in some}
+
     def covered(self):
         """Where a piece stands on top that is listed on another site: a monument on four tiles"""
         plan = self.reader.eye.reader.plan
@@ -227,7 +237,9 @@ def main(arguments=None):
         type=Path,
         help="a .play file: game, seats, options, perhaps a position (tests/companion/whole)",
     )
-    parser.add_argument("--copy", help="a calibrated simulated copy; without it the demo's")
+    parser.add_argument(
+        "--copy", help="a calibrated simulated copy; without it one made as people make theirs"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--doings", type=int, default=10_000)
     parser.add_argument(
@@ -237,10 +249,14 @@ def main(arguments=None):
     parser.add_argument("--from", type=Path, dest="since", help="goes on from what was kept there")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args(arguments)
+    from calibration.learned.fit import LEARNING_STEPS, can_learn
     from companion.simulate.demo_copy import demo_copy, state_dir
 
     name = script.parse_script(args.start.read_text(encoding="utf-8")).game
-    specimen = open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "demo" / name)
+    steps = LEARNING_STEPS if can_learn() is None else 0
+    specimen = (
+        open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "whole" / name, steps)
+    )
     state = scripted_state(args.start, specimen)
     if args.again:
         return again(specimen, args.again)

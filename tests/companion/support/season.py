@@ -415,6 +415,7 @@ class Season:
         if wrong is None:
             return
         site, layout, rules = wrong
+        rules = rules | self.rules_as_seen(site, layout)
         self.accept = [self.truth]
         what = f"wrong on {site} {layout.get(site)} {sorted(rules)}"
         v = self.look(layout, what)
@@ -449,6 +450,10 @@ class Season:
         """Where something was done that may still be taken back"""
         lines = self.table.lines[-5:]
         return {s for a, b in zip(lines, lines[1:]) for s in changed(a.state, b.state)}
+
+    def rules_as_seen(self, site, layout):
+        """What else may be named where something against the rules looks like something else"""
+        return set()
 
     def covered(self):
         """Where nobody could see that something is gone"""

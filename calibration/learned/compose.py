@@ -51,12 +51,7 @@ OVERSHADOWED, DEEPEST_SHADOW, SHADOW_EDGE = 0.1, 1.0, (1.0, 25.0)
 # takes them (`LearnedReader.look_again`): from so many of them to so many, pixels and degrees by which they
 # are laid astray there
 KNOWN, KNOWN_SHARE, KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, (0.3, 0.97), 0.5, 0.3
-ANYWHERE = 0.3  # of piles lie anywhere on their site, up into its corners; the rest near its middle
-DISTURBED = 0.2  # of the made-up samples, in which something lies that is no piece
-# of the made-up samples, in which own pieces lie where their kind never does, how many at most, how far off
-# the middle of a site with no room to spare, as a share of its sides, and so much of a piece on a pile's
-# site that it lies there: to the network it is as foreign as a coin
-ASTRAY, MOST_ASTRAY, ASTRAY_OFF, ASTRAY_ON = 0.1, 3, 0.12, 0.7
+LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
@@ -138,7 +133,7 @@ class Composer:
     looks: kind -> its looks, from above; standing: of those that stand; empties: (h, w, 3) log
     canvases of the empty board; reals: of the calibration photos with what they show; shots: whose
     poses tell how things lean; crowded: of the made-up samples that show pieces close together;
-    odd: as of `relight_picture`, and of the usual share with own pieces astray"""
+    odd: as of `relight_picture`"""
 
     def __init__(
         self,
@@ -191,7 +186,6 @@ class Composer:
         self.cards = [card_classes(plan, g, looks) for g in groups]
         self.carded = any(g.loose and cards for g, cards in zip(groups, self.cards))
         self.known_share = 0.0
-        self.strange = strange_kinds(plan, groups, looks)
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
             [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
@@ -404,7 +398,8 @@ class Composer:
             self.strew_pieces(paint, truth, evening)
         self.stand_pieces(paint)
         self.forget_hidden(paint, truth)
-        self.disturb_picture(paint, truth)
+        if rng.random() < 0.2:
+            self.disturb_picture(paint, truth)
         return paint.canvas, truth
 
     def lay_pile(
@@ -433,7 +428,7 @@ class Composer:
                 continue
             if n == 0:
                 room = np.maximum(box / 2 - size / 2, 0)
-                if rng.random() < ANYWHERE:
+                if rng.random() < LAID_ANYWHERE:
                     at = at + rng.uniform(-1, 1, 2) * (room + 1.0)
                 else:
                     at = at + np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + 1.0)
@@ -754,38 +749,10 @@ class Composer:
         canvas[beyond] = seen[beyond]
 
     def disturb_picture(self, paint: Painter, truth: Truth) -> None:
-        """In some pictures something lies there that is no piece (a hand, a sleeve, paper, a cup, a
-        coin), in some own pieces lie astray"""
-        if self.rng.random() < DISTURBED:
-            self.cover_truth(paint, truth, paint.draw_foreign())
-        if self.rng.random() < self.odd * ASTRAY:
-            self.misplace_pieces(paint, truth)
-
-    def misplace_pieces(self, paint: Painter, truth: Truth) -> None:
-        """Lays own pieces on sites that never show their kind"""
-        rng = self.rng
-        for i in rng.permutation(sorted(truth.labels))[: rng.integers(1, MOST_ASTRAY + 1)]:
-            kinds, site = self.strange[self.group[i]], self.sites[i]
-            if not kinds:
-                continue
-            kind = kinds[rng.integers(len(kinds))]
-            box, size = site_box(site), np.array(self.plan.pieces[kind].footprint)
-            room = np.maximum((box - size) / 2, ASTRAY_OFF * box)
-            foot = site.centre + room * rng.uniform(-1, 1, 2)
-            lean = self.lean_near(foot, paint.evening)
-            x, y = paint.lay_piece(self.pick_look(kind), foot, 0.0, lean, loose=True)
-            self.cover_truth(paint, truth, (paint.owner == paint.laid).astype(np.float32), kind)
-            self.tell_laid(paint, truth, kind, x, y)
-
-    def cover_truth(
-        self, paint: Painter, truth: Truth, mask: np.ndarray, kind: str | None = None
-    ) -> None:
-        """What a mask (h, w) 0..1 of the crop covers is hidden, and foreign where it covers much of a site;
-        kind: of the own piece that does, which may belong to a site beside it, and however small it is
-        tells what lies on a pile's"""
+        """Something lies there that is no piece: a hand, a sleeve, paper, a cup, a coin"""
+        mask = paint.draw_foreign()
         x0, y0 = paint.origin
         truth.points = [p for p in truth.points if not hidden_at(mask, p[2] - x0, p[3] - y0)]
-        everything = max(float(mask.sum()), 1.0)
         for i in list(truth.labels):
             lo, hi = (
                 np.array(self.sites[i].outlines[0]).min(0),
@@ -794,11 +761,8 @@ class Composer:
             (xa, ya), (xb, yb) = (
                 np.clip(self.view.to_px(v) - (x0, y0), 0, SIDE).astype(int) for v in (lo, hi)
             )
-            part = mask[ya:yb, xa:xb]
-            share = float(part.mean()) if part.size else 0.0
-            g, small = self.group[i], kind is not None and self.sites[i].reads == "pile"
-            much = share > 0.3 or small and float(part.sum()) > ASTRAY_ON * everything
-            if much and (kind is None or kind in self.strange[g]):
+            share = mask[ya:yb, xa:xb].mean() if xb > xa and yb > ya else 0.0
+            if share > 0.3:
                 truth.labels[i] = FOREIGN
             elif share > 0.03:
                 del truth.labels[i]
@@ -816,26 +780,6 @@ def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) 
         and not plan.pieces[kinds[0]].disc
     ]
     return cards if len(cards) > 1 else []
-
-
-def strange_kinds(
-    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]]
-) -> list[list[str]]:
-    """Of each group, the flat kinds whose looks are known and which never lie on its sites, on the cells
-    that these are spots of, or on spots of these, nor any that looks like them"""
-    laid = [{k for c in g.classes for k in c if k in plan.pieces} | set(g.loose) for g in groups]
-    of = {i: n for n, g in enumerate(groups) for i in g.ids}
-    shown = [set(kinds) for kinds in laid]
-    for site in plan.site:
-        if site.of in of and site.id in of:
-            shown[of[site.id]] |= laid[of[site.of]]
-            shown[of[site.of]] |= laid[of[site.id]]
-    alike = [{plan.pieces[k].looks_like for k in kinds} for kinds in shown]
-    flat = [k for k in looks if not plan.pieces[k].spans]
-    return [
-        [k for k in flat if not g.tall and plan.pieces[k].looks_like not in mine]
-        for g, mine in zip(groups, alike)
-    ]
 
 
 def is_within_crop(middle: np.ndarray, half: np.ndarray | float) -> np.ndarray:

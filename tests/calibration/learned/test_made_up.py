@@ -4,7 +4,6 @@ fitted to features that are worked out once."""
 import numpy as np
 import pytest
 
-from calibration.copy import game_plan
 from calibration.learned import teach
 from calibration.learned.compose import (
     DEEPEST_SHADOW,
@@ -14,12 +13,10 @@ from calibration.learned.compose import (
     Painter,
     Truth,
     relight_picture,
-    strange_kinds,
 )
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import batches_beside, initial_weights, make_batches
-from vision.learned.groups import FOREIGN, SiteGroup
 
 pytestmark = pytest.mark.slow
 
@@ -50,22 +47,6 @@ def test_stray_pieces_leave_no_wrong_label(lesson):
     assert Truth(np.zeros(3)).elsewhere == []
 
 
-def test_own_pieces_are_foreign_where_their_kind_never_lies(lesson, monkeypatch):
-    monkeypatch.setattr("calibration.learned.compose.DISTURBED", 0.0)
-    composer, astray = lesson.composer(5, crowded=0.0), {}
-    for share in (0.0, 1.0):
-        monkeypatch.setattr("calibration.learned.compose.ASTRAY", share)
-        composer.strange = [["treasure"] for _ in composer.groups]  # 8 mm on sites of 26
-        made = [composer.compose_crop(0, 0)[1] for _ in range(6)]
-        astray[share] = sum(v == FOREIGN for truth in made for v in truth.labels.values())
-    assert astray[0.0] == 0 and 3 <= astray[1.0] <= 18, (
-        "one to three a sample, some of them beyond it"
-    )
-    composer.strange = [[] for _ in composer.groups]
-    made = [composer.compose_crop(0, 0)[1] for _ in range(6)]
-    assert not any(v == FOREIGN for truth in made for v in truth.labels.values())
-
-
 def test_piles_lie_up_into_the_corners_of_roomy_sites(lesson, monkeypatch):
     feet = []
     monkeypatch.setattr(
@@ -80,25 +61,6 @@ def test_piles_lie_up_into_the_corners_of_roomy_sites(lesson, monkeypatch):
     room = np.abs(feet) / (box / 2 - 4)
     assert room.max() < 1.1 and 0.25 < np.median(room) < 0.4
     assert (room.min(1) > 0.75).any(), "one in a hundred or so lies in a corner"
-
-
-def test_kinds_are_strange_where_none_that_looks_like_them_lies(lesson):
-    temples = SiteGroup("pile", ("A1",), (26.0, 26.0), ((), ("foreign",), ("temple",)))
-    [strange] = strange_kinds(lesson.plan, [temples], lesson.looks)
-    assert {"farm", "market", "treasure"} <= set(strange) and "temple" not in strange
-    assert not any(k.startswith("monument") for k in strange), "they cover several sites"
-    assert strange_kinds(lesson.plan, lesson.shapes.groups, lesson.looks) == [[]]
-
-
-def test_no_kind_is_strange_on_a_spot_of_a_cell_where_it_lies():
-    plan = game_plan("deluge")
-    looks = {k: [] for k in ("people:white", "bare", "counter")}
-    kinds = {"america-1": ("people:white",), "america-1.forest1": ("bare",), "count0": ("counter",)}
-    groups = [
-        SiteGroup(plan.sites[i].reads, (i,), (20.0, 20.0), ((), ("foreign",), k))
-        for i, k in kinds.items()
-    ]
-    assert strange_kinds(plan, groups, looks) == [["counter"]] * 2 + [["people:white", "bare"]]
 
 
 def test_a_drawn_copy_has_other_prints_on_the_same_plan(lesson):

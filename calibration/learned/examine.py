@@ -26,10 +26,9 @@ MASTERED_SHARE = 0.95
 # and of each of its contents alone: two that it merely guesses between (a tile with a small piece on
 # it, and without) are half right, and few among all
 HARDEST_SHARE = 0.8
-TYPICAL = (
-    10  # answers that a group, or one of many contents, is judged with beside its own, as most have
-)
-# hundreds, and twenty, but some of them five
+# answers that a group, or one of many contents, is judged with beside its own: most groups have
+# hundreds and most contents twenty, but some five
+TYPICAL = 10
 HALF_TRUST = 0.5  # trust in its loose pieces below which a site's card is better told without them
 FEW_EXAMPLES = 5  # examples below which nothing is known of a group or form
 EXAMINER_SEED = 77_777  # no teacher's

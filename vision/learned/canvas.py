@@ -165,7 +165,7 @@ class CanvasPart(msgspec.Struct, frozen=True, eq=False):
         """(2,) canvas pixel of its first"""
         return np.array(self.window[:2])
 
-    def within(self, window: Window) -> CanvasPart:
+    def crop_window(self, window: Window) -> CanvasPart:
         """The same of a window inside its own"""
         x0, y0, x1, y1 = move_window(window, -self.window[0], -self.window[1])
         return CanvasPart(self.seen[y0:y1, x0:x1], window, self.pose)

@@ -114,7 +114,7 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
         """(n, 2) pixels of the part, as the network saw it"""
         return np.array(self.shown.shape[1::-1]) - 1 - at if self.turned else at
 
-    def within(self, part: CanvasPart, window: Window) -> Glance:
+    def crop_window(self, part: CanvasPart, window: Window) -> Glance:
         """The same of a window inside the part that was glanced at"""
         x0, y0, x1, y1 = move_window(window, *-part.origin)
         half = np.s_[y0 // 2 : y1 // 2, x0 // 2 : x1 // 2]
@@ -235,7 +235,7 @@ class LearnedReader:
             for ids, around in self.windows_about(doubted, part).items():
                 mine = {i: doubted[i] for i in ids}
                 out |= self.look_again(
-                    mine, out, part.within(around), first.within(part, around), pieces
+                    mine, out, part.crop_window(around), first.crop_window(part, around), pieces
                 )
         return out
 

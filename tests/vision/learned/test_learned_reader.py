@@ -548,7 +548,7 @@ def test_doubts_are_looked_at_together_where_that_is_no_more_to_look_at(reader):
     assert joins_cheaply((0, 0, 80, 80), (40, 0, 120, 80))
     assert not joins_cheaply((0, 0, 80, 80), (160, 160, 240, 240))
     x0, y0, x1, y1 = here
-    beginning = whole.within((x0 + 8, y0, x1 + 80, y1))
+    beginning = whole.crop_window((x0 + 8, y0, x1 + 80, y1))
     assert reader.windows_about(["P1"], beginning) == {("P1",): (x0 + 8, y0, x1, y1)}
 
 
@@ -574,8 +574,8 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
     fine, _, heat = card_reader.trunk(stack_input(seen, card_reader.empty.astype(np.float32)))
     window = card_reader.window_of({"F1"}, POSE)
-    first = Glance(fine, heat, shown).within(whole, window)
-    again = card_reader.look_again(clusters, told, whole.within(window), first, [])
+    first = Glance(fine, heat, shown).crop_window(whole, window)
+    again = card_reader.look_again(clusters, told, whole.crop_window(window), first, [])
     assert again.keys() == {"F1"} and again["F1"].first.keys() == told["F1"].first.keys()
     x0, y0, x1, y1 = window
     assert grounds[0] == pytest.approx(ground[y0:y1, x0:x1], abs=0.2)

@@ -22,6 +22,7 @@ from calibration.workers import Workers, processes_here
 from engine.text import Text, say
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.posed_photo import Shot
+from vision.learned.groups import group_sites, tall_sites
 from vision.registration.registrar import Registrar
 
 Progress = Callable[[str, float], None]
@@ -101,6 +102,12 @@ def calibrate_copy(
             f"{copy.folder}: learning needs {lacking}, which is not installed: make install; "
             "or calibrate --steps 0, without a network"
         )
+    standing = tall_sites(group_sites(copy.plan, [p.layout for p in copy.photos]))
+    if standing and not steps:
+        raise BadCopy(
+            f"{copy.folder}: on {standing[0]} stand pieces that only the network can tell: "
+            "calibrate without --steps 0"
+        )
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
@@ -109,7 +116,7 @@ def calibrate_copy(
         reader = fit_reader_without_network(copy.plan, registrar, shots, each=workers.each)
         cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
         unlearnt = []
-        if steps and ready is not None and not copy.model.is_file():
+        if steps and ready is not None and not standing and not copy.model.is_file():
             reader.save(copy.model)
             ready()
         if steps:
@@ -123,6 +130,8 @@ def calibrate_copy(
                     keep=copy.folder / LEARNING,
                 )
             except Unlearnt as e:
+                if standing:
+                    raise BadCopy(f"{copy.folder}: the network could not be learnt ({e})") from None
                 unlearnt = [
                     say(
                         "the network could not be learnt ({why}); the copy is read without it",

@@ -38,7 +38,6 @@ from vision.plan import Plan, parse_plan
 from vision.readers.base import SiteReader
 from vision.readers.loose.reader import ClusterReader
 from vision.readers.pile.reader import PileReader
-from vision.readers.standing.reader import StandingReader
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar, corner_shift
 from vision.storage import model_file
@@ -240,13 +239,23 @@ class Reader:
             if sites is not None and cache.untouched:
                 picture.take_as_is()
         learned = {} if self.learned is None else self.learned.read(picture.raw, pose, sites)
-        plain = self.plain_piles(learned, pose)
+        alone = self.tall_piles(learned, pose) | self.plain_piles(learned, pose)
         try:
-            found = self.match_sites(picture, pose, sites, cache, plain.keys())
+            found = self.match_sites(picture, pose, sites, cache, alone.keys())
         except StaleCache:
             cache.forget(self, pose)
             return self.read_sites(image, pose, None, cache)
-        return plain | self.merge_voices(found, learned)
+        return alone | self.merge_voices(found, learned)
+
+    def tall_piles(
+        self, learned: Mapping[str, SiteEvidence], pose: Pose
+    ) -> dict[str, SiteEvidence]:
+        """What the network tells of pieces that stand on piles: no matcher knows those"""
+        if self.learned is None:
+            return {}
+        tall = self.learned.tall_sites & learned.keys()
+        beyond = beyond_picture([self.plan.sites[s] for s in tall], pose)
+        return {s: UNSEEN if s in beyond else learned[s] for s in tall}
 
     def plain_piles(
         self, learned: Mapping[str, SiteEvidence], pose: Pose
@@ -273,7 +282,7 @@ class Reader:
         plain: Set[str] = frozenset(),
     ) -> dict[str, SiteEvidence]:
         """What the matchers read, scaled by their temperatures; nothing of sites beyond the
-        picture's edge. plain: piles that are known without them. Raises StaleCache."""
+        picture's edge. plain: sites that are known without them. Raises StaleCache."""
         found: dict[str, SiteEvidence] = {}
         for reader in self.readers:
             asked = sites
@@ -359,20 +368,18 @@ class Reader:
         arrays = model_file.load_arrays(path)
         try:
             own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
-            part = model_file.strip_prefix(StandingReader.name, arrays)
-            standing = [StandingReader.unpack(own, part)] if part else []
-            flat = without_sites(own, standing[0].made.ids) if standing else own
-            readers = [
-                kind.unpack(flat, part)
-                for kind in (PileReader, ClusterReader)
-                if (part := model_file.strip_prefix(kind.name, arrays))
-            ] + standing
             registrar = Registrar.unpack(own, model_file.strip_prefix("registration", arrays))
             learned = (
                 LearnedReader.unpack(own, part)
                 if (part := model_file.strip_prefix("learned", arrays))
                 else None
             )
+            flat = own if learned is None else without_sites(own, learned.tall_sites)
+            readers = [
+                kind.unpack(flat, part)
+                for kind in (PileReader, ClusterReader)
+                if (part := model_file.strip_prefix(kind.name, arrays))
+            ]
             tempers = (
                 TEMPERS.decode(model_file.array_as_text(arrays["tempers"]))
                 if "tempers" in arrays

@@ -17,7 +17,7 @@ class SureNetwork:
 
     def __init__(self, evidence, taught):
         self.mastered = frozenset(evidence)
-        self.cards_alone = self.upright_sites = frozenset()
+        self.cards_alone = self.upright_sites = self.tall_sites = frozenset()
         self.trust = dict.fromkeys(evidence, 1.0)
         self.taught = dict.fromkeys(evidence, taught)
         self.taught_kinds = {}

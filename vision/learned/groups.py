@@ -198,6 +198,11 @@ def stands_upright(piece: Piece) -> bool:
     return is_upright(piece.footprint, piece.height)
 
 
+def tall_sites(groups: Iterable[SiteGroup]) -> list[str]:
+    """Sites on which things stand that lean over others, away from the camera"""
+    return [i for g in groups if g.tall for i in g.ids]
+
+
 def is_upright(size: Sequence[float], height: float) -> bool:
     """Whether a thing on a footprint (w, d) mm is so high that it stands rather than lies"""
     return height > UPRIGHT * max(size)

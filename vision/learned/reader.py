@@ -41,6 +41,7 @@ from vision.learned.groups import (
     loose_names,
     loose_tops,
     site_box,
+    tall_sites,
 )
 from vision.learned.network import (
     ANGLES,
@@ -162,6 +163,7 @@ class LearnedReader:
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
+        self.tall_sites = frozenset(tall_sites(self.groups))
         self.set_trust(trust, cards_alone, mastered)
         # on which all loose pieces stand: matchers tell these by their colour alone
         stand = {k for f in self.forms if f.upright for k in f.kinds}
@@ -189,9 +191,11 @@ class LearnedReader:
         mastered: Set[str] = frozenset(),
     ) -> None:
         """How far it is to be believed on each site, of which it tells the card alone, and on which
-        it comes before the matchers"""
+        it comes before the matchers. Of what stands on piles nobody else tells anything"""
         self.trust = {
-            i: 1.0 if trust is None else trust.get(i, 0.0) for g in self.groups for i in g.ids
+            i: 1.0 if trust is None or i in self.tall_sites else trust.get(i, 0.0)
+            for g in self.groups
+            for i in g.ids
         }
         self.cards_alone, self.mastered = frozenset(cards_alone), frozenset(mastered)
 

@@ -1,0 +1,85 @@
+"""Pieces that stand on piles are told by the network alone."""
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.copy import BadCopy
+from calibration.fit import calibrate_copy
+from calibration.learned.batch import Shapes
+from calibration.learned.export import export_trunk
+from calibration.learned.teach import initial_weights
+from tests.support.towers import SIDE, N, camera, photo, random_layout, towers_plan, towers_shots
+from vision.evidence.site_evidence import UNSEEN
+from vision.geometry.site_windows import Pyramid
+from vision.learned.canvas import Canvas
+from vision.learned.groups import group_sites
+from vision.learned.reader import LearnedReader
+from vision.photometry.room_light import small_view
+from vision.reader import Reader
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return towers_plan()
+
+
+@pytest.fixture(scope="module")
+def untaught(plan):
+    shots = towers_shots(plan, 2)
+    view = Canvas.suited_to(plan, [s.pose for s in shots], 56.0)
+    groups = group_sites(plan, [s.layout for s in shots])
+    weights = initial_weights(Shapes.of(groups, (), view.scale), 3)
+    reference = small_view(Pyramid(shots[0].image), shots[0].pose, plan.size)
+    empty = np.full((*view.shape, 3), 4.5, np.float32)
+    return LearnedReader(plan, view, groups, (), reference, empty, weights, export_trunk(weights))
+
+
+def test_every_site_is_told_without_a_matcher(plan, untaught):
+    rng, pose = np.random.default_rng(3), camera()
+    image = photo(plan, random_layout(plan, rng, 6), pose, rng)
+    untaught.set_trust({})
+    reader = Reader(plan, None, [], learned=untaught)
+    assert reader.is_learned, "nobody else tells anything"
+    assert reader.read_sites(image, pose) == untaught.read(image, pose)
+    assert reader.read_sites(image, pose, {"11"}).keys() == {"11"}
+
+
+def test_a_site_beyond_the_picture_is_not_seen(plan, untaught):
+    pose = camera()
+    pose.tvec[0] += 150  # the board's right half lies beside the picture
+    image = photo(plan, {}, pose, np.random.default_rng(4))
+    found = Reader(plan, None, [], learned=untaught).read_sites(image, pose)
+    assert found["30"] is UNSEEN and found["00"] is not UNSEEN
+
+
+def test_without_a_network_calibrating_says_so_at_once(plan, tmp_path):
+    squares = "".join(
+        f'[[site]]\nid = "{s.id}"\noutline = {[list(map(float, c)) for c in s.outline]}\n'
+        for s in plan.site
+    )
+    pieces = "".join(
+        f'[[piece]]\nkind = "{p.kind}"\nsize = 24\nheight = {p.height}\n' for p in plan.piece
+    )
+    (tmp_path / "plan.toml").write_text(
+        f'game = "towers"\nsize = {[N * SIDE, N * SIDE]}\n{squares}{pieces}', encoding="utf-8"
+    )
+    photos = ("empty", {}), ("sampler-1", {"11": ["tower"]})
+    rng = np.random.default_rng(5)
+    tapped = camera().to_px(plan.corners).round().tolist()
+    lines = ['game = "towers"', 'plan = "plan.toml"', "markers = false"]
+    for name, layout in photos:
+        cv2.imwrite(str(tmp_path / f"{name}.jpg"), photo(plan, layout, camera(), rng))
+        (tmp_path / f"{name}.json").write_text(json.dumps(layout), encoding="utf-8")
+        lines += [
+            "[[photo]]",
+            f'file = "{name}.jpg"',
+            f'layout = "{name}.json"',
+            f"corners = {tapped}",
+        ]
+    (tmp_path / "copy.toml").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(BadCopy, match="only the network can tell"):
+        calibrate_copy(tmp_path, steps=0)
+    assert not (tmp_path / "model.npz").exists()

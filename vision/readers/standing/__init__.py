@@ -1,1 +1,0 @@
-"""Old: reads sites on which things stand. Its value: `reader.StandingReader`."""

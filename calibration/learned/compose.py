@@ -15,12 +15,14 @@ from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patc
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.posed_photo import Shot
+from vision.geometry.site_groups import outline_size
 from vision.geometry.site_windows import scale_at
 from vision.geometry.symmetry import site_spacing
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
     EMPTY,
     FOREIGN,
+    LONG_SITE,
     UNDER,
     Form,
     SiteGroup,
@@ -92,13 +94,13 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 class Truth(msgspec.Struct, eq=False):
     """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind,
     x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
-    elsewhere: (group, class, x, y mm) of what lies as on a site where none is; ground: (SIDE, SIDE, 3) log
+    elsewhere: (group, class, x, y mm, degrees turned) of what lies as on a site where none is; ground: (SIDE, SIDE, 3) log
     the empty board with what is known to lie on it, where anything is; of that nobody is asked"""
 
     camera: np.ndarray
     points: list[tuple[int, int, float, float]] = []
     labels: dict[str, int] = {}
-    elsewhere: list[tuple[int, int, float, float]] = []
+    elsewhere: list[tuple[int, int, float, float, float]] = []
     ground: np.ndarray | None = None
 
 
@@ -164,14 +166,14 @@ class Composer:
         self.sites = {s.id: s for s in plan.site}
         index = {s.id: n for n, s in enumerate(plan.site)}
         self.members = [[index[i] for i in g.ids] for g in groups]
-        self.turns = np.zeros(len(plan.site), int)
+        self.turns = np.zeros(len(plan.site))
         for g, mine in zip(groups, self.members):
-            self.turns[mine] = g.turns_of(g.ids)
+            self.turns[mine] = g.degrees_of(plan.sites[i] for i in g.ids)
         self.centres = np.array([s.centre for s in plan.site])
         self.centres_px = view.to_px(self.centres)
         self.piles = [s for s in plan.site if s.reads == "pile"]
         self.pile_centres = np.array([s.centre for s in self.piles]).reshape(-1, 2)
-        self.pile_sides = np.array([site_box(s) for s in self.piles]).reshape(-1, 2)
+        self.pile_sides = np.array([outline_size(s) for s in self.piles]).reshape(-1, 2)
         self.reach = np.array([np.hypot(*site_box(s)) / 2 for s in plan.site]) * view.scale
         self.leans = [lean_at(s.pose, self.centres) for s in shots]
         self.corners = [
@@ -249,7 +251,7 @@ class Composer:
             site = self.plan.site[k]
             if site.id in truth.labels:
                 at = self.centres_px[k] - (x0, y0)
-                box = site_box(site)
+                box = outline_size(site)
                 half = np.minimum(box * self.view.scale, SIDE) / 2 * 0.9
                 middle, n = at + off[k], self.group[site.id]
                 if self.groups[n].tall:
@@ -260,11 +262,11 @@ class Composer:
                     close.append((n, truth.labels[site.id], middle, axes[k]))
                 else:
                     sites.append((n, truth.labels[site.id], *middle, *axes[k].ravel()))
-        for n, label, *mm in truth.elsewhere:
+        for n, label, *mm, turned in truth.elsewhere:
             middle = self.view.to_px(np.array(mm)) - (x0, y0)
             side = max(self.groups[n].box) * self.view.scale
             if is_within_crop(middle, side / 2):
-                sites.append((n, label, *middle, *square_axes(SITE_REACH * side).ravel()))
+                sites.append((n, label, *middle, *square_axes(SITE_REACH * side, turned).ravel()))
         picture = relight_picture(rng, picture, self.grain, self.odd)
         x = stack_input(picture, reference)
         outside = self.look_outside(picture, (x0, y0), truth.camera)
@@ -380,7 +382,7 @@ class Composer:
                     kinds,
                     lean,
                     len(g.classes[c]) - len(kinds),
-                    90.0 * self.turns[n],
+                    self.turns[n],
                     g.laid_anyhow,
                     known,
                 )
@@ -417,8 +419,8 @@ class Composer:
     ) -> float:
         """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm, turned by so
         many degrees, anyhow: by any quarter; -> mm of height they make together"""
-        rng = self.rng
-        tall = hidden * 2.0
+        rng, (across, down) = self.rng, square_axes(np.ones(1), turn)[0]
+        frame, tall = np.stack([across, down]), hidden * 2.0
         for n, k in enumerate(kinds):
             size = np.array(self.plan.pieces[k].footprint)
             if k in self.standing:
@@ -429,17 +431,22 @@ class Composer:
             if n == 0:
                 room = np.maximum(box / 2 - size / 2, 0)
                 if rng.random() < LAID_ANYWHERE:
-                    at = at + rng.uniform(-1, 1, 2) * (room + 1.0)
+                    off = rng.uniform(-1, 1, 2) * (room + 1.0)
                 else:
-                    at = at + np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + 1.0)
+                    off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + 1.0)
+                at = at + off @ frame
             else:
                 free = np.maximum(
                     np.array(self.plan.pieces[kinds[n - 1]].footprint) / 2 - size / 2, 0
                 )
-                at = at + rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
+                off = rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
+                at = at + off @ frame
             look = self.pick_look(k, True)
             again = self.pick_look(k, True) if known and look.turned is None else None
-            x, y = paint.lay_piece(look, at, tall, lean, turn=turn, anyhow=anyhow, known=again)
+            step = 90 if size.max() < LONG_SITE * box.min() else 180
+            x, y = paint.lay_piece(
+                look, at, tall, lean, turn=turn, anyhow=anyhow, known=again, step=step
+            )
             # what lies loose elsewhere is found here too
             self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
             tall += self.plan.pieces[k].height
@@ -475,22 +482,23 @@ class Composer:
             self.crowd_loose(paint, truth, self.flat_forms[n - len(self.groups)])
             return
         g, options = self.groups[n], self.flat_classes(self.groups[n])
-        box = np.array(g.box)
+        box, slanted = np.array(g.box), bool((self.turns[self.members[n]] % 90).any())
         pitch = box.max() * rng.uniform(*CROWD_APART)
         for at in self.crowd_places(paint, pitch, 0.02):
             lean = self.lean_near(at, paint.evening)
             if rng.random() < 0.12:
-                truth.elsewhere.append((n, EMPTY, *at))
+                truth.elsewhere.append((n, EMPTY, *at, 0.0))
                 continue
+            turn = rng.uniform(0, 360) if slanted else 0.0
             c = int(options[rng.integers(len(options))])
             kinds = [k for k in g.classes[c] if k != "?"]
             hidden = len(g.classes[c]) - len(kinds)
             known = self.is_known(n, c)
             tall = self.lay_pile(
-                paint, truth, at, box, kinds, lean, hidden, anyhow=g.laid_anyhow, known=known
+                paint, truth, at, box, kinds, lean, hidden, turn, g.laid_anyhow, known
             )
             if not known:
-                truth.elsewhere.append((n, c, *at))
+                truth.elsewhere.append((n, c, *at, turn))
             if g.loose and rng.random() < 0.5:
                 self.scatter_loose(paint, truth, at - box / 2 + box * SQUARE, g, tall, lean)
 
@@ -534,7 +542,7 @@ class Composer:
             i in taken or truth.labels.get(i, EMPTY) != EMPTY for i in over
         ):
             return
-        box = site_box(self.sites[site])
+        box = outline_size(self.sites[site])
         for i in over:
             classes = self.groups[self.group[i]].classes
             if UNDER not in classes:
@@ -854,10 +862,11 @@ class Painter:
         turn: float = 0.0,
         anyhow: bool = False,
         known: Look | None = None,
+        step: int = 90,
     ) -> tuple[float, float]:
         """Lays a look where its foot is at (2,) mm, `base` mm above the board, turned by some `turn`
         degrees where it is known how it lies, anyhow: by any quarter; known: as the ground shows it;
-        -> its top's middle as it appears, whole canvas' px"""
+        step: 180 where it only fits lengthwise; -> its top's middle as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         self.laid += 1
         turn += rng.normal(0, 4.0)
@@ -866,7 +875,7 @@ class Painter:
         elif look.lies == "any" or loose and look.lies == "quarters" and rng.random() < 0.8:
             turn += rng.uniform(0, 360)
         elif look.lies == "quarters" or anyhow:
-            turn += 90 * rng.integers(4)
+            turn += step * rng.integers(4)
         top, ground = foot + lean * (base + piece.height), foot + lean * base
         at = view.to_px(top)
         outline = footprint_polygon(piece.footprint, piece.disc, turn) * view.scale

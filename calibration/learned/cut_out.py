@@ -20,7 +20,13 @@ from calibration.readers.pile.cut_out import (
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
-from vision.learned.groups import covered_sites, is_buried, site_box, stands_upright
+from vision.learned.groups import (
+    LONG_SITE,
+    covered_sites,
+    is_buried,
+    site_frame,
+    stands_upright,
+)
 from vision.plan import Plan
 
 CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
@@ -196,7 +202,7 @@ def locate_specimen(
     """Finds where the piece lies: different from the ground inside its outline, edges along it.
     below: the piece it lies on"""
     piece, site = plan.pieces[s.kind], plan.sites[s.site]
-    box, centre = site_box(site), site.centre.copy()
+    (box, slant), centre = site_frame(site), site.centre.copy()
     if piece.spans:
         centre, box = centre + box * (np.array(piece.spans) - 1) / 2, box * piece.spans
     lean = lean_at(shot.pose, centre[None])[0]
@@ -213,6 +219,8 @@ def locate_specimen(
     seen, bare = (crop_window(c, view, centre, n, scale) for c in (canvas, ground))
     expected = lean * (s.base + piece.height)
     free = np.maximum(box / 2 - np.array(piece.footprint) / 2, 1.0)
+    if slant:
+        free = np.full(2, free.max())
     doubt = doubt_map(n, scale, free, expected, GIVE_BEYOND * box.max())
     edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
     score = rim_score(
@@ -226,8 +234,11 @@ def locate_specimen(
         if fills
         else np.arange(0, 90, 9.0)
     )
-    if not piece.disc and fills and piece.footprint[0] != piece.footprint[1]:
+    crosswise = max(piece.footprint) < LONG_SITE * box.min()
+    if not piece.disc and fills and crosswise and piece.footprint[0] != piece.footprint[1]:
         tilts = np.concatenate([tilts, tilts + 90])
+    if fills:
+        tilts = tilts + slant
     off, s.turn = best_place(score, tilts, 0.4 * doubt, scale)[:2]
     s.top = centre + off
     s.look = crop_straight(canvas, view, s.top, s.turn, piece.footprint)

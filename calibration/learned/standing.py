@@ -14,8 +14,9 @@ from calibration.learned.cut_out import fill_mask, footprint_polygon
 from calibration.readers.pile.cut_out import difference
 from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.posed_photo import Shot
+from vision.geometry.site_groups import outline_size
 from vision.learned.canvas import Canvas
-from vision.learned.groups import covered_sites, site_box, stands_upright
+from vision.learned.groups import covered_sites, stands_upright
 from vision.learned.network import lean_axes
 from vision.plan import Piece, Plan
 
@@ -146,7 +147,7 @@ def locate_foot(
     if cluster:
         low, high = np.min([o.min(0) for o in outlines], 0), np.max([o.max(0) for o in outlines], 0)
     else:
-        reach = np.minimum(site_box(place) / 2, ASTRAY_FOOT)
+        reach = np.minimum(outline_size(place) / 2, ASTRAY_FOOT)
         low, high = centre - reach, centre + reach
     shift = lean_of(camera, (low + high) / 2, base, piece.height)
     half = int(np.ceil((np.abs(shift).max() + max(piece.footprint) + RING[1]) * view.scale))

@@ -24,9 +24,6 @@ FINER = 2  # times as fine as for prints of the whole are pictures for prints of
 PART_COUNTS = {"site": 4, "piece": 2}  # quarters of a site, inner and outer rings of a piece
 CLOSE_UP = (72, 144)  # pixels of the picture of a standing piece, its top to the right
 
-# the sides of a square that is turned clockwise by no, one, two, three quarters
-QUARTER_AXES = np.array([[[c, s], [-s, c]] for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))], float)
-
 # name: (size, channels in, out, stride, dilation)
 TRUNK_LAYERS = {
     "half": (3, 24, FINE_CHANNELS, 1, 1),
@@ -43,10 +40,13 @@ TRUNK_LAYERS = {
 }
 
 
-def square_axes(side: np.ndarray, turns: np.ndarray | int = 0) -> np.ndarray:
-    """(r, 2, 2): the sides of squares (r,) wide that lie straight, or turned clockwise by so many
-    quarters (r,), x first"""
-    return np.asarray(side, float).reshape(-1, 1, 1) * QUARTER_AXES[np.asarray(turns) % 4]
+def square_axes(side: np.ndarray, turn: np.ndarray | float = 0.0) -> np.ndarray:
+    """(r, 2, 2): the sides of squares (r,) wide that lie straight, or turned clockwise by so many degrees
+    (r,), x first"""
+    a = np.radians(np.atleast_1d(turn))
+    x = np.column_stack([np.cos(a), np.sin(a)]).round(9)  # quarters exactly
+    y = np.column_stack([-x[:, 1], x[:, 0]])
+    return np.asarray(side, float).reshape(-1, 1, 1) * np.stack([x, y], 1)
 
 
 def lean_axes(shift: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

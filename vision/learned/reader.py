@@ -37,6 +37,7 @@ from vision.learned.groups import (
     UNDER,
     Form,
     SiteGroup,
+    group_box,
     is_flat,
     loose_names,
     loose_tops,
@@ -366,7 +367,8 @@ class LearnedReader:
             return np.zeros((0, len(self.groups[group].classes)))
         at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
         side = np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
-        axes = square_axes(side * self.view.scale, self.groups[group].turns_of(ids))
+        turns = self.groups[group].degrees_of(self.plan.sites[i] for i in ids)
+        axes = square_axes(side * self.view.scale, turns)
         side = np.full(len(ids), self.groups[group].top * self.view.scale)
         unseen = np.full(2, np.nan)
         tops_px = np.array([unseen if t is None else self.view.to_px(t.top) - origin for t in tops])
@@ -643,6 +645,9 @@ class LearnedReader:
             model_file.convert_plain(about[k], tuple[t, ...])
             for k, t in (("groups", SiteGroup), ("forms", Form))
         )
+        for g in groups:
+            if not np.allclose(g.box, group_box(plan, g.ids)):
+                raise ValueError(f"{g.ids[0]} is looked at otherwise")
         return cls(
             plan,
             view,

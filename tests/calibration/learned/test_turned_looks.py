@@ -106,21 +106,21 @@ def test_cards_lie_on_sites_that_are_alike_as_they_were_found_there():
     assert not straight.turns
 
 
-@pytest.mark.parametrize("quarters", range(4))
-def test_a_card_is_looked_at_as_it_lies_on_its_site(quarters):
+@pytest.mark.parametrize("degrees", [0.0, 37.0, 90.0, 180.0, 270.0])
+def test_what_lies_turned_is_looked_at_as_it_lies(degrees):
     view = Canvas((100.0, 100.0), 1.0)
 
-    def picture_turned(turn: int) -> np.ndarray:
+    def picture_turned(turn: float) -> np.ndarray:
         canvas = np.full((*view.shape, 3), 5.0, np.float32)
         look = look_of("fig", None)
         look.patch[:9, 10:] = 3.0  # a corner of its own
         look = Look(BANKS.pieces["few"], look.patch, look.mask, look.side, 1.0, "upright")
         paint = Painter(canvas, view, (0, 0), EVENING, np.random.default_rng(1))
-        x, y = paint.lay_piece(look, np.array([50.0, 50.0]), 0.0, np.zeros(2), turn=90.0 * turn)
+        x, y = paint.lay_piece(look, np.array([50.0, 50.0]), 0.0, np.zeros(2), turn=turn)
         axes = square_axes(np.array([24.0]), np.array([turn]))
         return sample_pictures(paint.canvas, np.array([[x, y]]), axes)[0, ..., 0]
 
-    straight, turned = picture_turned(0), picture_turned(quarters)
+    straight, turned = picture_turned(0.0), picture_turned(degrees)
     assert straight[3:12, -12:-3].mean() < 3.5 < straight[3:12, 3:12].mean()
     assert np.abs(turned - straight).mean() < 0.05
 

@@ -14,9 +14,9 @@ from calibration.learned.teach import initial_weights
 from tests.support.towers import SIDE, N, camera, photo, random_layout, towers_plan, towers_shots
 from vision.evidence.site_evidence import UNSEEN
 from vision.geometry.site_windows import Pyramid
-from vision.learned.canvas import Canvas
+from vision.learned.canvas import Canvas, CanvasPart
 from vision.learned.groups import group_sites
-from vision.learned.reader import LearnedReader
+from vision.learned.reader import LearnedReader, close_up
 from vision.photometry.room_light import small_view
 from vision.reader import Reader
 
@@ -83,3 +83,14 @@ def test_without_a_network_calibrating_says_so_at_once(plan, tmp_path):
     with pytest.raises(BadCopy, match="only the network can tell"):
         calibrate_copy(tmp_path, steps=0)
     assert not (tmp_path / "model.npz").exists()
+
+
+def test_a_man_and_its_mirror_image_are_told_alike(plan, untaught, monkeypatch):
+    rng, pose, view = np.random.default_rng(6), camera(), untaught.view
+    image = photo(plan, random_layout(plan, rng, 6), pose, rng)
+    window = (0, 0, *view.shape[::-1])
+    part = CanvasPart(view.rectify(image, pose, untaught.reference, window), window, pose)
+    ids = [s.id for s in plan.site]
+    told = untaught.classify_closely(0, ids, part)
+    monkeypatch.setattr("vision.learned.reader.close_up", lambda *seen: close_up(*seen)[::-1])
+    assert untaught.classify_closely(0, ids, part) == pytest.approx(told, abs=1e-4)

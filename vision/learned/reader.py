@@ -382,16 +382,20 @@ class LearnedReader:
 
     def classify_closely(self, group: int, ids: Sequence[str], part: CanvasPart) -> np.ndarray:
         """(sites, classes) log-probabilities of sites on which pieces stand, each looked at in a
-        picture of its own"""
+        picture of its own and in its mirror image, as it is taught with both: both looks count alike"""
         g, empty = self.groups[group], self.show_empty(part.window)
         centres = np.array([self.plan.sites[i].centre for i in ids]).reshape(-1, 2)
         off, axes = frame_standing(centres, g, camera_position(part.pose))
         middles = self.view.to_px(centres + off) - part.origin
-        pictures = [
-            stack_input(*(close_up(m, at, sides) for m in (part.seen, empty)))
+        pairs = [
+            [close_up(m, at, sides) for m in (part.seen, empty)]
             for at, sides in zip(middles, axes * self.view.scale)
         ]
-        return self.classify_pictures(group, pictures)
+        looks = [
+            self.classify_pictures(group, [stack_input(*(v[::step] for v in p)) for p in pairs])
+            for step in (1, -1)
+        ]
+        return log_softmax(np.mean(looks, 0))
 
     def classify_pictures(self, group: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
         """(n, classes) log-probabilities of what close-ups show, each as `stack_input` gives it"""

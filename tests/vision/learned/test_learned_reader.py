@@ -1,6 +1,7 @@
 """The learned reader reads: the same after it was kept, the same in part as whole, without anything
 that learns."""
 
+import json
 import math
 import subprocess
 import sys
@@ -60,6 +61,7 @@ from vision.learned.reader import (
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 from vision.storage.heap_trim import trim_heap
+from vision.storage.model_file import array_as_text, text_as_array
 
 SITES = [
     ("P1", "pile", 20, 20, 26),
@@ -126,6 +128,14 @@ def test_every_site_gets_evidence_that_adds_up_to_one(reader, image):
     assert set(found) == set(PLAN.sites)
     for e in found.values():
         assert sum(math.exp(p) for _, p in e.options) + math.exp(e.other) <= 1 + 1e-6
+
+
+def test_a_model_that_looks_at_its_sites_otherwise_is_refused(reader):
+    arrays = reader.pack()
+    about = json.loads(array_as_text(arrays["about"]))
+    about["groups"][0]["box"] = [3.0, 4.0]
+    with pytest.raises(ValueError, match="looked at otherwise"):
+        LearnedReader.unpack(PLAN, arrays | {"about": text_as_array(json.dumps(about))})
 
 
 def test_reads_the_same_after_it_was_kept(reader, image):

@@ -37,7 +37,7 @@ from calibration.learned.standing import (
 )
 from calibration.learned.whole_looks import looks_by_kind
 from calibration.workers import begin_apart
-from vision.geometry.footprints import camera_position
+from vision.geometry.footprints import camera_position, lies_below
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import GREY, Canvas
 from vision.learned.groups import (
@@ -48,7 +48,6 @@ from vision.learned.groups import (
     covered_sites,
     group_forms,
     group_sites,
-    is_card,
     loose_names,
     measure_tops,
     stands_upright,
@@ -234,7 +233,7 @@ def turn_groups(
     found: dict[str, list[int]] = defaultdict(list)
     for one in lying:
         site, piece = plan.sites[one.site], plan.pieces[one.kind]
-        if site.group is not None and not piece.disc and is_card(site, piece):
+        if site.group is not None and not piece.disc and lies_below(plan, site, one.kind):
             found[site.group].append(round(one.turn / (np.pi / 2)) % 4)
     usual = {name: max(set(q), key=q.count) for name, q in found.items()}
     out = []
@@ -255,7 +254,7 @@ def make_looks(
         return plan.sites[s.site].reads == "cluster"
 
     def lies_loose(s: Specimen) -> bool:
-        return lies_on_cluster(s) and not is_card(plan.sites[s.site], plan.pieces[s.kind])
+        return lies_on_cluster(s) and not lies_below(plan, plan.sites[s.site], s.kind)
 
     loose = {s.kind for s in specimens if lies_loose(s)}
     cards = {plan.pieces[s.kind].footprint for s in specimens if lies_on_cluster(s)}
@@ -386,7 +385,7 @@ def real_truth(
     names = {k: (f, n) for f, n, k in loose_names(forms)}
     for s in specimens:
         kind, site = plan.pieces[s.kind].looks_like, plan.sites[s.site]
-        card = site.reads == "cluster" and is_card(site, plan.pieces[s.kind])
+        card = site.reads == "cluster" and lies_below(plan, site, s.kind)
         if s.photo == photo and kind in names and not card:
             truth.points.append((*names[kind], *view.to_px(s.top)))
     for form, kind, middle in standing_points(plan, standing, names, photo):

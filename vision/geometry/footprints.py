@@ -11,7 +11,7 @@ from vision.geometry.site_groups import outline_size
 from vision.plan import Plan, Site
 
 STANDS = 1.2  # times its width that a thing is high which stands
-FILLS = 0.7  # of the shorter side of a site that a card lying on it takes at least
+FILLS = 0.7  # of a site's width and depth that a card lying on it takes at least
 SEEN_PERCENTILE = 75  # per cent of the things seen, of which some must be so
 
 
@@ -60,7 +60,9 @@ def has_standing_pieces(plan: Plan) -> bool:
 
 def lies_below(plan: Plan, site: Site, kind: str) -> bool:
     """Whether a piece of this kind lies on a site below its loose pieces, as a card does: as the
-    plan says of any kind, or else if it fills the site; False for an unknown kind"""
+    plan says of any kind, or else if it fills the site, along as well as across; False for an
+    unknown kind"""
     if plan.base or kind not in plan.pieces:
         return kind in plan.base
-    return min(plan.pieces[kind].footprint) >= FILLS * outline_size(site).min()
+    size, room = np.sort(plan.pieces[kind].footprint), np.sort(outline_size(site))
+    return bool((size >= FILLS * room).all())

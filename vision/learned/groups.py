@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
+from vision.geometry.footprints import lies_below
 from vision.geometry.site_groups import block_places, outline_size
 from vision.plan import Piece, Plan, Site
 
@@ -28,7 +29,6 @@ LONG_SITE = 1.3  # times its width that a pile's site is long which is looked at
 # of its sides' product, by which a corner may miss a right angle; of its shorter side, by which a fourth may
 # lie off: hand-drawn outlines of slots are rounded to whole millimetres
 ASKEW_CORNER = 0.1
-CARD_FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
 class SiteGroup(msgspec.Struct, frozen=True):
@@ -94,11 +94,6 @@ def site_box(site: Site) -> np.ndarray:
     return site_frame(site)[0]
 
 
-def is_card(site: Site, piece: Piece) -> bool:
-    """Whether a piece fills a cluster's site, so that loose pieces lie on it"""
-    return min(piece.footprint) >= CARD_FILLS * site_box(site).min()
-
-
 def is_buried(contents: Sequence[str], n: int, plan: Plan) -> bool:
     """Whether the n-th piece of a pile lies wholly under a later one"""
 
@@ -114,8 +109,7 @@ def base_contents(plan: Plan, site: Site, contents: Sequence[str]) -> Contents:
     """The part of a site's contents that is classified as one: all of a pile (hidden pieces as
     "?"), the card of a cluster"""
     if site.reads == "cluster":
-        first = plan.pieces.get(contents[0]) if contents else None
-        return (contents[0],) if first is not None and is_card(site, first) else ()
+        return tuple(k for k in contents[:1] if lies_below(plan, site, k))
     return tuple("?" if is_buried(contents, n, plan) else k for n, k in enumerate(contents))
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from vision.geometry.footprints import lies_below
 from vision.geometry.site_groups import group_by_size, spare_reach
+from vision.learned.groups import base_contents
 from vision.plan import parse_plan
 
 
@@ -53,3 +55,23 @@ def test_how_far_beside_its_site_a_piece_is_nobody_else_s(pitch, largest, wanted
 def test_on_a_site_with_a_border_of_its_own_people_keep_to_that():
     plan = row_of_squares(15, of=None)
     assert spare_reach(plan, group_by_size(plan)[0], 12) == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "below"), [((29, 29), False), ((26, 26), False), ((27, 140), True), ((140, 27), True)]
+)
+def test_only_what_fills_a_site_lies_below_the_others(size, below):
+    """A man is nearly as wide as a point of a backgammon board"""
+    outline = [(0, 0), (30, 0), (30, 155), (0, 155)]
+    point = {"id": "P1", "outline": outline, "reads": "cluster"}
+    plan = parse_plan(
+        {
+            "game": "points",
+            "size": [60, 200],
+            "site": [point],
+            "piece": [{"kind": "man", "size": size, "height": 8}],
+        }
+    )
+    assert lies_below(plan, plan.site[0], "man") == below
+    assert base_contents(plan, plan.site[0], ("man", "man")) == (("man",) if below else ())
+    assert not lies_below(plan, plan.site[0], "unknown")

@@ -136,6 +136,11 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         return {p.kind: p for p in self.piece}
 
     @cached_property
+    def directed_sizes(self) -> frozenset[Point]:
+        """The footprints of pieces that lie only as the samplers show them"""
+        return frozenset(p.footprint for p in self.piece if p.directed)
+
+    @cached_property
     def base(self) -> frozenset[str]:
         """The kinds that lie below the loose pieces of their site; empty where the plan says
         nothing of any"""

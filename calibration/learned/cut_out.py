@@ -235,6 +235,7 @@ def locate_specimen(
         else np.arange(0, 90, 9.0)
     )
     crosswise = max(piece.footprint) < LONG_SITE * box.min()
+    crosswise = crosswise and piece.footprint not in plan.directed_sizes
     if not piece.disc and fills and crosswise and piece.footprint[0] != piece.footprint[1]:
         tilts = np.concatenate([tilts, tilts + 90])
     if fills:
@@ -377,13 +378,14 @@ def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarr
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
     """Turns the looks of each kind by quarters so that they look alike, in place: like those from
     clusters, where it is known how they lie; -> (how a site is read, footprint) of those that lie
-    one way up throughout"""
+    one way up throughout, as the plan says or the samplers show"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
+    directed = {(way, size) for way in ("pile", "cluster") for size in plan.directed_sizes}
     for kind in sorted({s.kind for s in specimens}):
         piece = plan.pieces[kind]
         mine = [s for s in specimens if s.kind == kind]
         mine.sort(key=lambda s: plan.sites[s.site].reads)  # clusters first
-        if piece.disc:
+        if piece.disc or piece.footprint in plan.directed_sizes:
             continue
         for s in mine[1:]:
             if s.look.shape != mine[0].look.shape:
@@ -395,4 +397,5 @@ def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
                 np.ascontiguousarray(np.rot90(s.clear, q)),
                 s.turn + 90.0 * q,
             )
-    return {place for place, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
+    seldom = {p for p, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
+    return seldom | directed

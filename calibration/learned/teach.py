@@ -211,7 +211,8 @@ def complete_groups(
                 and set(g.ids) & plan.fitting[k]
                 and (k not in by_turn or any(v.turned is not None for v in looks[k]))
             ]
-        quarters = any(
+        pieces = [plan.pieces[k] for c in classes for k in c if k in plan.pieces]
+        quarters = not any(p.footprint in plan.directed_sizes for p in pieces) and any(
             v.lies != "upright" or g.reads == "pile" and ("pile", v.piece.footprint) not in upright
             for c in classes
             for k in c

@@ -32,6 +32,8 @@ from vision.plan import Plan
 CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
 ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
+LOOSE_STEP = 9.0  # degrees between turns that are tried for what has room to lie any way
+LAID_ASKEW = 0.25  # of a form's pieces lie askew on piles, where they are laid any way
 REACH = 8.0  # mm around a site in which its piece is looked for
 FOUND_OFF = 2  # double pixels of a look, 0.5 mm each or so, by which a piece may be found off
 MOST_ALIKE = 8  # others of its kind that say what a piece with something on it looks like
@@ -232,7 +234,7 @@ def locate_specimen(
         if piece.disc
         else np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
         if fills
-        else np.arange(0, 90, 9.0)
+        else np.arange(0, 90 if piece.footprint[0] == piece.footprint[1] else 180, LOOSE_STEP)
     )
     crosswise = max(piece.footprint) < LONG_SITE * box.min()
     crosswise = crosswise and piece.footprint not in plan.directed_sizes
@@ -373,6 +375,17 @@ def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarr
             off = 2 * (reach - np.array(np.unravel_index(unlike.argmin(), unlike.shape)))
             best, out = unlike.min(), (q, np.roll(np.rot90(one.look, q), off, (0, 1)))
     return out
+
+
+def forms_laid_askew(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple[float, float]]:
+    """The footprints of pieces that people lay on piles any way, as they have room there"""
+    askew: dict[tuple[float, float], list[bool]] = defaultdict(list)
+    for s in specimens:
+        site, piece = plan.sites[s.site], plan.pieces[s.kind]
+        if site.reads == "pile" and not piece.disc:
+            off = (s.turn - site_frame(site)[1] + 45) % 90 - 45
+            askew[piece.footprint].append(abs(off) > ASKEW)
+    return {size for size, flags in askew.items() if np.mean(flags) > LAID_ASKEW}
 
 
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:

@@ -26,6 +26,7 @@ from calibration.learned.cut_out import (
     Specimen,
     align_quarters,
     cut_specimens,
+    forms_laid_askew,
     place_patch,
 )
 from calibration.learned.standing import (
@@ -258,6 +259,7 @@ def make_looks(
         return lies_on_cluster(s) and not lies_below(plan, plan.sites[s.site], s.kind)
 
     loose = {s.kind for s in specimens if lies_loose(s)}
+    askew = forms_laid_askew(plan, specimens)
     cards = {plan.pieces[s.kind].footprint for s in specimens if lies_on_cluster(s)}
     partners = {p.kind for p in plan.piece if p.looks} | {p.looks for p in plan.piece if p.looks}
     out: dict[str, list[Look]] = {}
@@ -268,7 +270,7 @@ def make_looks(
             piece = plan.pieces[kind]
             lies = (
                 "any"
-                if kind in loose or piece.disc
+                if kind in loose or piece.disc or piece.footprint in askew
                 else "upright"
                 if ("cluster" if piece.footprint in cards else "pile", piece.footprint) in upright
                 else "quarters"

@@ -1,12 +1,18 @@
 """How kinds look that only their turn tells from others."""
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
 from calibration.learned.compose import Evening, Look, Painter
-from calibration.learned.cut_out import Specimen, align_quarters, turn_like
-from calibration.learned.teach import turn_groups, turn_looks
+from calibration.learned.cut_out import (
+    Specimen,
+    align_quarters,
+    forms_laid_askew,
+    turn_like,
+)
+from calibration.learned.teach import complete_groups, make_looks, turn_groups, turn_looks
 from vision.geometry.posed_photo import Lying
 from vision.learned.canvas import Canvas
 from vision.learned.groups import group_sites
@@ -155,3 +161,38 @@ def test_a_look_is_laid_on_another_however_turned_and_with_something_on_it(side)
     if side > 4:
         assert quarters == 1
         assert np.abs(laid - print_of)[inner].max() < 1e-5
+
+
+def test_directed_pieces_lie_as_the_samplers_show_them_however_few_they_are():
+    first, *others = BANKS.piece
+    plan = msgspec.structs.replace(
+        BANKS, piece=(msgspec.structs.replace(first, directed=True), *others)
+    )
+    look = look_of("fig", None).patch.copy()
+    look[:9] += 0.5
+    clear, at = np.ones(look.shape[:2], np.float32), np.zeros(2)
+    laid = [
+        Specimen(0, "stock", k, at, 0.0, 0.0, np.rot90(look, q).copy(), clear)
+        for q, k in ((0, first.kind), (2, first.kind))
+    ]
+    upright = align_quarters(plan, laid)
+    assert ("pile", first.footprint) in upright
+    assert [s.turn for s in laid] == [0.0, 0.0], "nothing was turned"
+    looks = make_looks(plan, 1.0, laid, upright)
+    assert {v.lies for v in looks[first.kind]} == {"upright"}
+    groups = group_sites(plan, [{"stock": (first.kind,)}])
+    (stock,) = [g for g in complete_groups(plan, groups, looks, upright) if g.reads == "pile"]
+    assert not stock.quarters
+
+
+@pytest.mark.parametrize(
+    ("turns", "askew"), [((0, 5, 90, 178, 94), False), ((0, 30, 60, 100, 160), True)]
+)
+def test_pieces_found_askew_on_piles_are_laid_any_way(turns, askew):
+    look, at = look_of("fig", None).patch, np.zeros(2)
+    clear = np.ones(look.shape[:2], np.float32)
+    laid = [Specimen(0, "stock", "few", at, 0.0, float(t), look, clear) for t in turns]
+    size = BANKS.pieces["few"].footprint
+    assert forms_laid_askew(BANKS, laid) == ({size} if askew else set())
+    looks = make_looks(BANKS, 1.0, laid, {("pile", size)})
+    assert {v.lies for v in looks["few"]} == {"any" if askew else "upright"}

@@ -13,7 +13,8 @@ import numpy as np
 
 from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
-from vision.geometry.footprints import camera_position, lean_at, top_shift
+from vision.evidence.site_evidence import Contents
+from vision.geometry.footprints import camera_position, lean_at, pile_height, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
 from vision.geometry.site_windows import scale_at
@@ -26,6 +27,7 @@ from vision.learned.groups import (
     UNDER,
     Form,
     SiteGroup,
+    base_contents,
     covered_sites,
     is_flat,
     loose_names,
@@ -53,6 +55,9 @@ OVERSHADOWED, DEEPEST_SHADOW, SHADOW_EDGE = 0.1, 1.0, (1.0, 25.0)
 # takes them (`LearnedReader.look_again`): from so many of them to so many, pixels and degrees by which they
 # are laid astray there
 KNOWN, KNOWN_SHARE, KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, (0.3, 0.97), 0.5, 0.3
+STACKED_ASTRAY = (
+    0.7  # mm by which a piece lies off the middle of one of its size, one standard deviation
+)
 LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
@@ -185,6 +190,7 @@ class Composer:
         self.outside = self.places_outside()
         self.outside_px = [view.to_px(p) for _, _, places in self.outside for p in places]
         self.sample_weights = self.weigh_sites()
+        self.piled = [hidden_contents(plan, g, [s.layout for s in shots]) for g in groups]
         self.cards = [card_classes(plan, g, looks) for g in groups]
         self.carded = any(g.loose and cards for g, cards in zip(groups, self.cards))
         self.known_share = 0.0
@@ -379,9 +385,8 @@ class Composer:
                     truth,
                     site.centre,
                     site_box(site),
-                    kinds,
+                    self.choose_contents(self.group[site.id], c),
                     lean,
-                    len(g.classes[c]) - len(kinds),
                     self.turns[n],
                     g.laid_anyhow,
                     known,
@@ -412,23 +417,26 @@ class Composer:
         box: np.ndarray,
         kinds: Sequence[str],
         lean: np.ndarray,
-        hidden: int,
         turn: float = 0.0,
         anyhow: bool = False,
         known: bool = False,
     ) -> float:
         """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm, turned by so
-        many degrees, anyhow: by any quarter; -> mm of height they make together"""
+        many degrees, anyhow: by any quarter; -> mm of height they make together, of what nobody knows
+        too"""
         rng, (across, down) = self.rng, square_axes(np.ones(1), turn)[0]
-        frame, tall = np.stack([across, down]), hidden * 2.0
-        for n, k in enumerate(kinds):
+        frame, tall, below = np.stack([across, down]), 0.0, None
+        for k in kinds:
+            if k not in self.known:
+                tall += pile_height((k,), self.plan)
+                continue
             size = np.array(self.plan.pieces[k].footprint)
             if k in self.standing:
                 astray = np.clip(rng.normal(0, 0.35, 2), -0.8, 0.8)
                 at = at + astray * np.maximum(box / 2 - size / 2, 1.0)
                 paint.upright.append((at, tall, k, None))
                 continue
-            if n == 0:
+            if below is None:
                 room = np.maximum(box / 2 - size / 2, 0)
                 if rng.random() < LAID_ANYWHERE:
                     off = rng.uniform(-1, 1, 2) * (room + 1.0)
@@ -436,11 +444,9 @@ class Composer:
                     off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + 1.0)
                 at = at + off @ frame
             else:
-                free = np.maximum(
-                    np.array(self.plan.pieces[kinds[n - 1]].footprint) / 2 - size / 2, 0
-                )
+                free = np.maximum(below / 2 - size / 2, 0)
                 off = rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
-                at = at + off @ frame
+                at = at + (off + rng.normal(0, STACKED_ASTRAY, 2)) @ frame
             look = self.pick_look(k, True)
             again = self.pick_look(k, True) if known and look.turned is None else None
             step = 90 if size.max() < LONG_SITE * box.min() else 180
@@ -449,8 +455,13 @@ class Composer:
             )
             # what lies loose elsewhere is found here too
             self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
-            tall += self.plan.pieces[k].height
+            tall, below = tall + self.plan.pieces[k].height, size
         return tall
+
+    def choose_contents(self, group: int, label: int) -> Contents:
+        """What lies on a site of a class, with what its upper pieces hide in some photo"""
+        shown = self.piled[group].get(label)
+        return shown[self.rng.integers(len(shown))] if shown else self.groups[group].classes[label]
 
     def is_known(self, group: int, label: int) -> bool:
         """Whether what is about to be laid is shown as part of the empty board"""
@@ -491,12 +502,9 @@ class Composer:
                 continue
             turn = rng.uniform(0, 360) if slanted else 0.0
             c = int(options[rng.integers(len(options))])
-            kinds = [k for k in g.classes[c] if k != "?"]
-            hidden = len(g.classes[c]) - len(kinds)
+            kinds = self.choose_contents(n, c)
             known = self.is_known(n, c)
-            tall = self.lay_pile(
-                paint, truth, at, box, kinds, lean, hidden, turn, g.laid_anyhow, known
-            )
+            tall = self.lay_pile(paint, truth, at, box, kinds, lean, turn, g.laid_anyhow, known)
             if not known:
                 truth.elsewhere.append((n, c, *at, turn))
             if g.loose and rng.random() < 0.5:
@@ -788,6 +796,20 @@ def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) 
         and not plan.pieces[kinds[0]].disc
     ]
     return cards if len(cards) > 1 else []
+
+
+def hidden_contents(
+    plan: Plan, g: SiteGroup, layouts: Sequence[Mapping[str, Contents]]
+) -> dict[int, list[Contents]]:
+    """class in which something lies hidden -> what all lies there, photo by photo, site by site"""
+    out: dict[int, list[Contents]] = {}
+    for layout in layouts:
+        for i in g.ids:
+            contents = tuple(layout.get(i, ()))
+            base = base_contents(plan, plan.sites[i], contents)
+            if g.reads == "pile" and "?" in base and base in g.classes:
+                out.setdefault(g.classes.index(base), []).append(contents)
+    return out
 
 
 def is_within_crop(middle: np.ndarray, half: np.ndarray | float) -> np.ndarray:

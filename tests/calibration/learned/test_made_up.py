@@ -1,6 +1,7 @@
 """Made-up samples: crowds of pieces where no site is, copies that nobody printed, and classes
 fitted to features that are worked out once."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -47,6 +48,33 @@ def test_stray_pieces_leave_no_wrong_label(lesson):
     assert Truth(np.zeros(3)).elsewhere == []
 
 
+def test_a_stack_is_made_of_what_the_samplers_stacked(lesson, monkeypatch):
+    group = lesson.shapes.groups[0]
+    shot = next(s for s in lesson.shots if s.layout)
+    first, second = group.ids[:2]
+    stacked = {first: ("temple", "treasure", "union"), second: ("?", "union")}
+    shots = [msgspec.structs.replace(shot, layout=stacked)]
+    classes = (*group.classes[:2], ("?", "?", "union"), ("?", "union"))
+    shapes = msgspec.structs.replace(
+        lesson.shapes, groups=(msgspec.structs.replace(group, classes=classes),)
+    )
+    composer = msgspec.structs.replace(lesson, shots=shots, shapes=shapes).composer(5)
+    assert composer.choose_contents(0, 2) == stacked[first]
+    assert composer.choose_contents(0, 3) == stacked[second]
+    bases = []
+    monkeypatch.setattr(
+        Painter, "lay_piece", lambda self, look, foot, base, *_, **__: bases.append(base) or (0, 0)
+    )
+    canvas = np.zeros((SIDE, SIDE, 3), np.float32)
+    paint = Painter(canvas, composer.view, (0, 0), composer.choose_evening(), composer.rng)
+    pieces, none = composer.plan.pieces, np.zeros(2)
+    for contents in stacked.values():
+        composer.lay_pile(paint, Truth(np.zeros(3)), none, np.full(2, 80.0), contents, none)
+    temple, treasure = pieces["temple"].height, pieces["treasure"].height
+    thinnest = min(p.height for p in pieces.values())
+    assert bases == pytest.approx([0.0, temple, temple + treasure, thinnest])
+
+
 def test_piles_lie_up_into_the_corners_of_roomy_sites(lesson, monkeypatch):
     feet = []
     monkeypatch.setattr(
@@ -57,7 +85,7 @@ def test_piles_lie_up_into_the_corners_of_roomy_sites(lesson, monkeypatch):
     paint = Painter(canvas, composer.view, (0, 0), composer.choose_evening(), composer.rng)
     box, none = np.array([80.0, 80.0]), np.zeros(2)
     for _ in range(300):
-        composer.lay_pile(paint, Truth(np.zeros(3)), none, box, ["treasure"], none, 0)
+        composer.lay_pile(paint, Truth(np.zeros(3)), none, box, ["treasure"], none)
     room = np.abs(feet) / (box / 2 - 4)
     assert room.max() < 1.1 and 0.25 < np.median(room) < 0.4
     assert (room.min(1) > 0.75).any(), "one in a hundred or so lies in a corner"

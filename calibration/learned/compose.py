@@ -14,7 +14,7 @@ import numpy as np
 from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.evidence.site_evidence import Contents
-from vision.geometry.footprints import camera_position, lean_at, pile_height, top_shift
+from vision.geometry.footprints import camera_position, pile_height, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
 from vision.geometry.site_windows import scale_at
@@ -77,6 +77,9 @@ HIDDEN_REACH, SHOWN_PART = 0.35, 0.35
 OVERLAP, OVERLAID = 0.4, 0.4
 SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
+MOST_TILT = (
+    0.45  # mm a mm of height that things in the middle of the board lean then at most: 24 degrees
+)
 Lies = Literal["any", "quarters", "upright"]
 Scalar = tuple[float, ...]
 
@@ -120,12 +123,11 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 
 
 class Evening(msgspec.Struct, frozen=True, eq=False):
-    """How one made-up picture is lit and seen. lean: (2,) mm a mm of height added to a photo's;
-    camera: (3,) mm where it stands for what stands upright;
+    """How one made-up picture is lit and seen. camera: (3,) mm where it stands; lean: (2,) mm a mm of
+    height by which what lies leans otherwise;
     shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units
     by which sides differ from tops"""
 
-    pose: int
     lean: np.ndarray
     camera: np.ndarray
     shade: np.ndarray
@@ -180,11 +182,6 @@ class Composer:
         self.pile_centres = np.array([s.centre for s in self.piles]).reshape(-1, 2)
         self.pile_sides = np.array([outline_size(s) for s in self.piles]).reshape(-1, 2)
         self.reach = np.array([np.hypot(*site_box(s)) / 2 for s in plan.site]) * view.scale
-        self.leans = [lean_at(s.pose, self.centres) for s in shots]
-        self.corners = [
-            lean_at(s.pose, np.array([[0, 0], [plan.size[0], 0], [0, plan.size[1]]], float))
-            for s in shots
-        ]
         middle = np.array([plan.size]) / 2
         self.grain = view.scale / float(np.median([scale_at(s.pose, middle) for s in shots]))
         self.outside = self.places_outside()
@@ -318,15 +315,15 @@ class Composer:
         rng = self.rng
         a = rng.uniform(0, 2 * np.pi)
         lit = rng.random() < 0.9
-        pose = int(rng.integers(len(self.leans)))
-        middle, camera = np.array(self.plan.size) / 2, self.cameras[pose].copy()
+        middle = np.array(self.plan.size) / 2
+        camera = self.cameras[rng.integers(len(self.cameras))].copy()
         camera *= 1 + rng.normal(0, 0.04, 3)
         if rng.random() < ROUND:
-            turn = rng.uniform(0, 2 * np.pi)
-            back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-            camera[:2] = middle + back @ (camera[:2] - middle)
+            side, tilt = rng.uniform(0, 2 * np.pi), np.hypot(*(camera[:2] - middle)) / camera[2]
+            if not self.standing:  # what stands is not put up much higher or lower than it was cut
+                tilt = rng.uniform(0, max(tilt, MOST_TILT))
+            camera[:2] = middle + tilt * camera[2] * np.array([np.cos(side), np.sin(side)])
         return Evening(
-            pose,
             rng.normal(0, 0.04, 2),
             camera,
             np.array([np.cos(a), np.sin(a)]) * rng.uniform(0, 0.8),
@@ -366,7 +363,7 @@ class Composer:
             g = self.groups[self.group[site.id]]
             if site.id in taken:
                 continue
-            lean = self.leans[evening.pose][n] + evening.lean
+            lean = self.lean_near(self.centres[n], evening)
             truth.labels[site.id] = EMPTY
             options = [c for c in range(2, len(g.classes)) if g.classes[c] != UNDER]
             tall = 0.0
@@ -662,9 +659,7 @@ class Composer:
 
     def lean_near(self, mm: np.ndarray, evening: Evening) -> np.ndarray:
         """(2,) mm a mm of height that things at (2,) mm lean"""
-        across, down = mm / self.plan.size
-        first, right, below = self.corners[evening.pose]
-        return first + evening.lean + across * (right - first) + down * (below - first)
+        return evening.lean + (mm - evening.camera[:2]) / evening.camera[2]
 
     def choose_place(
         self,

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_crowd_shows_one_group_close_together(lesson):
-    composer = lesson.composer(3, crowded=1.0)
+    composer = lesson.composer(5, crowded=1.0)
     composer.reals = []
     seen = set()
     for _ in range(6):

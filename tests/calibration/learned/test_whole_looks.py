@@ -74,7 +74,7 @@ def test_a_specimen_that_nothing_hides_stays_as_it_is():
 
 def test_a_piece_that_another_hides_does_not_show():
     view = Canvas((200.0, 100.0), 1.0)
-    evening = Evening(0, np.zeros(2), np.array([100.0, 50.0, 500.0]), np.zeros(2), 1.0, 0.0, 0.0)
+    evening = Evening(np.zeros(2), np.array([100.0, 50.0, 500.0]), np.zeros(2), 1.0, 0.0, 0.0)
     canvas = np.full((*view.shape, 3), 4.0, np.float32)
     paint = Painter(canvas, view, (0, 0), evening, np.random.default_rng(0))
     card = np.full((40, 40, 3), 5.0, np.float32)

@@ -4,6 +4,7 @@ the kinds of piece are. Knows no game."""
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -29,6 +30,11 @@ SMALLEST_BOARD, LARGEST_BOARD = 50, 5000
 # mm: with a piece as large a smaller board is a small board, not one in centimetres
 SMALL_PIECE = 5
 TIGHT = 1.2  # of a site's box that a piece laid on it may be
+LONG_SITE = 1.3  # times its width that a site is long which is looked at along its length
+STRAIGHT = 1.0  # degrees askew that no hand and no print keeps to
+# of its sides' product, by which a rectangle's corner may miss a right angle; of its shorter side,
+# by which the fourth corner may lie off: outlines of slots are rounded to whole millimetres
+ASKEW_CORNER = 0.1
 SHARED_AREA = 0.5  # of a site, that another may not cover
 
 
@@ -115,6 +121,27 @@ class Site(msgspec.Struct, frozen=True, dict=True):
         middle.flags.writeable = False
         return middle
 
+    @cached_property
+    def frame(self) -> tuple[np.ndarray, float]:
+        """How it is looked at: (2,) mm width and depth of its box, and by how many degrees,
+        clockwise, that is turned. A pile's site that is a rectangle is looked at as it lies, along
+        its length if it has one, so that slots at all angles look alike; any other site straight"""
+        corners = np.array(self.outline, float)
+        straight = np.ptp(corners, axis=0), 0.0
+        if self.reads != "pile" or len(corners) != 4:
+            return straight
+        sides = np.diff(corners[:3], axis=0)
+        long, short = lengths = np.sort(np.linalg.norm(sides, axis=1))[::-1]
+        gap = np.linalg.norm(corners[0] - corners[1] + corners[2] - corners[3])
+        if abs(sides[0] @ sides[1]) > ASKEW_CORNER * long * short or gap > ASKEW_CORNER * short:
+            return straight
+        x, y = max(sides, key=np.linalg.norm)
+        turn = math.degrees(math.atan2(y, x))
+        if long > LONG_SITE * short:
+            return lengths, turn % 180
+        turn = (turn + 45) % 90 - 45
+        return straight if abs(turn) < STRAIGHT else (lengths, turn)
+
 
 class Plan(msgspec.Struct, frozen=True, dict=True):
     """size: (width, height) of board or mat in mm."""
@@ -183,7 +210,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         """kind -> the sites on which people lay it: those that have one of the tags it names, else
         those it is not much too large for; all, where it is for each"""
         every = frozenset(self.sites)
-        boxes = {s.id: np.sort(np.ptp(np.array(s.outline, float), axis=0)) for s in self.site}
+        boxes = {s.id: np.sort(s.frame[0]) for s in self.site}
         out = {}
         for p in self.piece:
             some = (

@@ -23,7 +23,6 @@ from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
     EMPTY,
     FOREIGN,
-    LONG_SITE,
     UNDER,
     Form,
     SiteGroup,
@@ -36,7 +35,7 @@ from vision.learned.groups import (
 from vision.learned.network import SITE_REACH, square_axes
 from vision.learned.reader import close_up, frame_standing
 from vision.photometry.room_light import DARK
-from vision.plan import Piece, Plan
+from vision.plan import LONG_SITE, Piece, Plan
 
 # What light leaves once it is undone, measured on nine copies' test photos (docs/learned.md): made up
 # somewhat stronger. Log units of a field of light and of its colour, noise

@@ -21,13 +21,11 @@ from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
 from vision.learned.groups import (
-    LONG_SITE,
     covered_sites,
     is_buried,
-    site_frame,
     stands_upright,
 )
-from vision.plan import Plan
+from vision.plan import LONG_SITE, Plan
 
 CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
@@ -204,7 +202,7 @@ def locate_specimen(
     """Finds where the piece lies: different from the ground inside its outline, edges along it.
     below: the piece it lies on"""
     piece, site = plan.pieces[s.kind], plan.sites[s.site]
-    (box, slant), centre = site_frame(site), site.centre.copy()
+    (box, slant), centre = site.frame, site.centre.copy()
     if piece.spans:
         centre, box = centre + box * (np.array(piece.spans) - 1) / 2, box * piece.spans
     lean = lean_at(shot.pose, centre[None])[0]
@@ -383,7 +381,7 @@ def forms_laid_askew(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple[flo
     for s in specimens:
         site, piece = plan.sites[s.site], plan.pieces[s.kind]
         if site.reads == "pile" and not piece.disc:
-            off = (s.turn - site_frame(site)[1] + 45) % 90 - 45
+            off = (s.turn - site.frame[1] + 45) % 90 - 45
             askew[piece.footprint].append(abs(off) > ASKEW)
     return {size for size, flags in askew.items() if np.mean(flags) > LAID_ASKEW}
 

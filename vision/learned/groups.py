@@ -3,7 +3,6 @@ SiteGroup."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,12 +11,11 @@ import numpy as np
 
 from vision.evidence.site_evidence import Contents
 from vision.geometry.footprints import lies_below
-from vision.geometry.site_groups import block_places, outline_size
+from vision.geometry.site_groups import block_places
 from vision.plan import Piece, Plan, Site
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
 UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
-STRAIGHT = 1.0  # degrees askew that no hand and no print keeps to
 OWN_GROUP = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
 LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
@@ -25,10 +23,6 @@ FLAT = 1 / 3  # of its footprint's shorter side that a piece is high at most whi
 # of the narrower's width that the wider's may be of two forms told apart as one: Déluges' ships, 18 mm
 # long, were seen where discs of 14 lay
 RIVAL_WIDTHS = 1.4
-LONG_SITE = 1.3  # times its width that a pile's site is long which is looked at along its length
-# of its sides' product, by which a corner may miss a right angle; of its shorter side, by which a fourth may
-# lie off: hand-drawn outlines of slots are rounded to whole millimetres
-ASKEW_CORNER = 0.1
 
 
 class SiteGroup(msgspec.Struct, frozen=True):
@@ -66,32 +60,12 @@ class SiteGroup(msgspec.Struct, frozen=True):
     def degrees_of(self, sites: Iterable[Site]) -> np.ndarray:
         """(r,) degrees, clockwise, by which what lies on these sites is turned"""
         sites = list(sites)
-        slants = np.array([site_frame(s)[1] for s in sites])
-        return slants + 90.0 * self.turns_of(s.id for s in sites)
-
-
-def site_frame(site: Site) -> tuple[np.ndarray, float]:
-    """How a site is looked at: (2,) mm width and depth of its box, and by how many degrees, clockwise, that
-    is turned. A pile's site that is a rectangle is looked at as it lies, along its length if it has one,
-    so that slots at all angles look alike; every other site straight"""
-    corners = np.array(site.outline, float)
-    if site.reads != "pile" or len(corners) != 4:
-        return outline_size(site), 0.0
-    sides = np.diff(corners[:3], axis=0)
-    long, short = lengths = np.sort(np.linalg.norm(sides, axis=1))[::-1]
-    gap = np.linalg.norm(corners[0] - corners[1] + corners[2] - corners[3])
-    if abs(sides[0] @ sides[1]) > ASKEW_CORNER * long * short or gap > ASKEW_CORNER * short:
-        return outline_size(site), 0.0
-    x, y = max(sides, key=np.linalg.norm)
-    if long > LONG_SITE * short:
-        return lengths, math.degrees(math.atan2(y, x)) % 180
-    turn = (math.degrees(math.atan2(y, x)) + 45) % 90 - 45
-    return (outline_size(site), 0.0) if abs(turn) < STRAIGHT else (lengths, turn)
+        return np.array([s.frame[1] for s in sites]) + 90.0 * self.turns_of(s.id for s in sites)
 
 
 def site_box(site: Site) -> np.ndarray:
     """(2,) mm: width and depth, as the site is looked at"""
-    return site_frame(site)[0]
+    return site.frame[0]
 
 
 def is_buried(contents: Sequence[str], n: int, plan: Plan) -> bool:

@@ -17,7 +17,7 @@ from tests.support.wagons import (
     wagons_plan,
     wagons_shots,
 )
-from vision.learned.groups import group_sites, site_frame
+from vision.learned.groups import group_sites
 from vision.plan import Site
 
 
@@ -48,7 +48,7 @@ def test_a_slot_is_looked_at_along_its_length(degrees):
     corners = turned_rectangle(HERE, SLOT, degrees)
     for start in range(4):
         for mirrored in (1, -1):
-            box, turn = site_frame(outlined(np.roll(corners, start, 0)[::mirrored]))
+            box, turn = outlined(np.roll(corners, start, 0)[::mirrored]).frame
             assert box == pytest.approx(SLOT, abs=0.15)
             assert (turn - degrees + 90) % 180 - 90 == pytest.approx(0, abs=0.6)
 
@@ -66,7 +66,7 @@ def test_a_slot_is_looked_at_along_its_length(degrees):
 )
 def test_only_rectangles_of_piles_are_turned(corners, reads, turned):
     site = outlined(corners, reads)
-    box, turn = site_frame(site)
+    box, turn = site.frame
     assert turn == pytest.approx(turned, abs=0.5)
     if not turned:
         assert box == pytest.approx(np.ptp(np.array(site.outline), axis=0))

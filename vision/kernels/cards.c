@@ -174,34 +174,6 @@ QUICK void misfit_cards(const uint8_t *seen, int h, int w, const double *pose, i
     free(got);
 }
 
-/* shown_misfit() of cluster_first.py: (n,) how badly what is seen of a card, but for its edge, speaks for kinds (n,) in light (n, 3),
-   perhaps in a piece's shadow. inner (P,): 0 along the edge; darkest, price: of a shadow */
-QUICK void shown_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w, const int64_t *kinds, const double *pose, int n,
-                       const float *offsets, int points, const float *inner, const float *looks, const float *surety,
-                       const float *light, double cap, double darkest, double price, float *out)
-{
-    Table table = {seen, hidden, h, w, 1};
-    size_t p = points;
-    float *room = malloc(sizeof(float) * p * 4), *got = room, *free_ = room + 3 * p, top = cap, least = darkest, cost = price;
-    for (int i = 0; i < n; i++) {
-        const float *look = looks + 3 * p * kinds[i], *sure = surety + p * kinds[i], *l = light + 3 * i;
-        float sum = 0;
-        cut_card(&table, seen, pose + 3 * i, offsets, points, got, free_);
-#pragma omp simd reduction(+:sum)
-        for (size_t j = 0; j < p; j++) {
-            float a = got[j] * l[0], b = got[p + j] * l[1], c = got[2 * p + j] * l[2];
-            float x = lesser(look[j], CLIPPED * l[0]), y = lesser(look[p + j], CLIPPED * l[1]);
-            float z = lesser(look[2 * p + j], CLIPPED * l[2]);
-            float dark = lesser(greater((a * x + b * y + c * z) / (x * x + y * y + z * z + 1), least), 1);
-            a -= dark * x, b -= dark * y, c -= dark * z;
-            float off = (a * a + b * b + c * c) * sure[j] * (1 / 3.0f) + (1 - dark) * cost;
-            sum += lesser(off, top) * free_[j] * inner[j];
-        }
-        out[i] = sum / p;
-    }
-    free(room);
-}
-
 /* bareness() of cluster_first.py: (n,) how badly the ground explains what shows at poses in light (n, 3), each in a little light of its
    own (least to most, and tint); covered: hidden is a mask, and the ground may lie in a piece's shadow */
 QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t *hidden, int h, int w, int covered, const double *pose,

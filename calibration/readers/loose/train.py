@@ -28,12 +28,9 @@ from vision.plan import Plan
 from vision.readers.loose.cards.card_reader import (
     Firsts,
     Place,
-    clear_of,
     lay_all,
     learn_again,
     learn_firsts,
-    unveil,
-    veils_of,
 )
 from vision.readers.loose.cards.tone_from_tiles import renditions_among
 from vision.readers.loose.pieces.fit import Piece
@@ -77,12 +74,6 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     full, scenes, firsts, placed = with_cards(
         plan, ClusterReader(plan, empty, Firsts((), {}), {}), full
     )
-    veils = veils_of(firsts, placed, scenes)
-    clear = clear_of(placed, veils)
-    if veils:
-        unveil(scenes, veils)
-        firsts = learn_again(firsts, clear, scenes)
-        lay_all(firsts, placed, scenes)
     groups = groups_of(plan, full)
     loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
     forms = {form_of(plan.pieces[k]) for k in loose}
@@ -103,9 +94,8 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     empty = undo_falloff(empty, falloff)
     reader = ClusterReader(plan, empty, Firsts((), {}), {})
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
-    unveil(scenes, veils)
     if placed:
-        firsts = learn_again(firsts, clear, scenes)
+        firsts = learn_again(firsts, placed, scenes)
         lay_all(firsts, placed, scenes)
     tall, stands = figures(plan, groups, scenes, frame)
     reader = ClusterReader(
@@ -114,7 +104,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
         if placed:
-            firsts = learn_again(firsts, clear, scenes, hidden)
+            firsts = learn_again(firsts, placed, scenes, hidden)
             lay_all(firsts, placed, scenes)
         found = looked_again(found, groups, pieces, reader.at_home)
         named(found, groups, scenes, frame, plan)

@@ -21,7 +21,6 @@ from vision.plan import Plan, Site
 from vision.readers.loose.cards.card_level import Sheet
 from vision.readers.loose.cards.card_reader import Firsts, Tried, group_of
 from vision.readers.loose.cards.misplaced import read_astray, site_has
-from vision.readers.loose.cards.small_symbols import Cover
 from vision.readers.loose.cards.tone_from_tiles import rendition_by_tiles
 from vision.readers.loose.count_evidence import evidence_of, patched, shares_of
 from vision.readers.loose.pieces.blocks import is_block
@@ -29,11 +28,11 @@ from vision.readers.loose.pieces.figures import TallLook, find_tall, hide
 from vision.readers.loose.pieces.fit import FITS, WELL, Fine, Piece, reconsidered, refined, searched
 from vision.readers.loose.pieces.fit_statistics import UNTOLD, Habit, Habits
 from vision.readers.loose.pieces.looks import FormLooks, Look
-from vision.readers.loose.pieces.occlusion_masks import fullness, hidden_by
+from vision.readers.loose.pieces.occlusion_masks import fullness
 from vision.readers.loose.pieces.search import find, kits_of, polygons
 from vision.readers.loose.residual_blobs import Place, left_on, littered
 from vision.readers.loose.scene.polar_patches import Form
-from vision.readers.loose.scene.scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover, folded
+from vision.readers.loose.scene.scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, folded
 from vision.readers.loose.scene_memory import NOTHING, Card, Recalled, SceneMemory
 from vision.readers.loose.site_assignment import NEAR, Homes
 from vision.readers.pile.fit_statistics import Usual
@@ -122,10 +121,6 @@ class ClusterReader:
         self.kits = kits_of(
             [Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()]
         )
-        self.main_colours = {
-            f: np.median(k.looks[:, : max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2))
-            for f, k in looks.items()
-        }
         self.least_inner = min((f.inner for f in looks), default=np.inf)
         self.least_area = min((f.area for f in looks), default=np.inf)
         self.stands = frozenset(stands)
@@ -296,71 +291,12 @@ class ClusterReader:
         astray = read_astray(scene, self.firsts, known)
         firsts |= {s: kinds for s, kinds in astray.items() if s in wanted}
         pieces = self.pieces(scene, wanted, recalled) if wanted else []
-        if tried and pieces:
-            firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         tried = {s: c.tried for s, c in recalled.cards.items()} | tried
         # a sleeve's colours may speak for one nobody tried
         tried = {s: t for s, t in tried.items() if t.knows(best_of(firsts[s]))}
         cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
         astray = {s: kinds for s, kinds in astray.items() if s not in wanted}
         return Part(begun, wanted, firsts, tried, pieces, self.homes.around(cards, tried), astray)
-
-    def again(
-        self,
-        scene: Scene,
-        wanted: dict[str, Site],
-        firsts: dict[str, dict[str, float]],
-        tried: dict[str, Tried],
-        pieces: list[Piece],
-    ) -> tuple[dict[str, dict[str, float]], list[Piece]]:
-        """What cards lie below, now that it is known what pieces hide of them; and the pieces,
-        looked for once more on cards that turn out to be others or to lie otherwise"""
-        before = dict(tried)
-        told = self.firsts.again(
-            scene, firsts, tried, hidden_by(scene, pieces), self.covers(pieces)
-        )
-        others = {
-            s: wanted[s]
-            for s, t in tried.items()
-            if (kind := best_of(told[s])) != best_of(firsts[s])
-            or (kind and t.otherwise(before[s], kind))
-        }
-        if not others:
-            return told, pieces
-        pieces = [p for p in pieces if self.homes.home(p.foot) not in others]
-        np.abs(scene.weight, out=scene.weight)
-        for s in others:
-            tried[s] = msgspec.structs.replace(tried[s], laid=None)
-            if kind := best_of(told[s]):
-                tried[s].paint(scene, kind)
-            else:
-                self.stage.uncover(scene, before[s].corners(best_of(firsts[s])))
-        for p in pieces:
-            if p.chance > 0.5:
-                cover(scene, p.form, p.foot, p.turn)
-        pieces += [p for p in self.pieces(scene, others) if self.homes.home(p.foot) in others]
-        again = self.firsts.again(
-            scene,
-            told,
-            {s: tried[s] for s in others},
-            hidden_by(scene, pieces),
-            self.covers(pieces),
-        )
-        return told | again, pieces
-
-    def covers(self, pieces: Sequence[Piece]) -> list[Cover]:
-        """What pieces that are there hide of the cards below, and in what colour"""
-        return [
-            Cover(
-                p.form,
-                p.at,
-                p.foot,
-                p.turn,
-                self.main_colours[p.form][p.best] if p.form in self.main_colours else None,
-            )
-            for p in pieces
-            if p.chance > 0.5
-        ]
 
     def pieces(
         self, scene: Scene, wanted: dict[str, Site], recalled: Recalled = NOTHING

@@ -11,11 +11,9 @@ from vision.geometry.posed_photo import Shot
 from vision.photometry.canvas import Frame
 from vision.plan import load_plan
 from vision.readers.loose.cards.card_level import Level, Sheet
-from vision.readers.loose.cards.card_reader import Firsts, Tried, cards_of
+from vision.readers.loose.cards.card_reader import Tried, cards_of
 from vision.readers.loose.cards.coarse_search import Rough
 from vision.readers.loose.cards.hypotheses import Tries, bareness, turn_round
-from vision.readers.loose.cards.small_symbols import Cover
-from vision.readers.loose.scene.polar_patches import Form
 from vision.readers.loose.scene.scene import Scene
 from vision.readers.loose.site_assignment import Bounded, Homes
 
@@ -37,149 +35,6 @@ def test_a_card_that_only_its_stock_shows_is_learnt_there():
 
 def test_a_stock_teaches_nothing_that_a_cluster_shows():
     assert kinds({"L2.2": ["desert"], "desert-stock": ["desert"]}) == {("L2.2", "desert")}
-
-
-def block(x0, y0, x1, y1):
-    """What a piece without sides hides between these canvas pixels"""
-    at = np.array([x0 + x1, y0 + y1]) / 4.4
-    return Cover(
-        Form(((x1 - x0) / 2.2, (y1 - y0) / 2.2), 0.0, False), at, at, 0.0, np.array([60.0, 150, 60])
-    )
-
-
-def test_a_piece_on_a_small_sign_is_not_the_sign():
-    frame = Frame(0.0, 0.0, 2.2, 132, 132)
-    sheet = Sheet(
-        (48.0, 48.0),
-        2.0,
-        2.2,
-        ("tile:war/trade", "tile:war/agriculture"),
-        np.full((2, 106, 106, 3), 120, np.float32),
-    )
-    for look, sign in zip(sheet.looks, ((30, 180, 220), (60, 150, 60))):
-        look[74:100, 74:100] = sign
-    firsts = Firsts((sheet,), {})
-    seen = np.full((132, 132, 3), 120, np.uint8)
-    seen[13:119, 13:119] = sheet.looks[0].astype(np.uint8)
-    seen[90:110, 90:110] = 60, 150, 60  # a green piece: of the yellow sign only a rim is left
-    light = np.ones((6, 6, 3), np.float32)
-    scene = Scene(
-        frame,
-        None,
-        seen,
-        seen,
-        np.ones((132, 132), np.float32),
-        seen[..., 0],
-        light,
-        board=np.full_like(seen, 20),
-    )
-    hidden = np.zeros((132, 132), np.uint8)
-    hidden[88:112, 88:112] = 1
-    home = np.array([30.0, 30.0, 0.0])
-    tried = {
-        "A1": Tried(sheet, np.arange(2), np.array([home] * 2), np.ones((2, 3), np.float32), home)
-    }
-    told = {"A1": {"tile:war/trade": -90.0, "tile:war/agriculture": -20.0, "": -400.0}}
-    again = firsts.again(scene, told, tried, hidden, [block(88, 88, 112, 112)])["A1"]
-    assert again["tile:war/trade"] > again["tile:war/agriculture"] + 20
-    assert again["tile:war/agriculture"] > again[""]
-    hidden[80:, 80:] = 1
-    blind = firsts.again(scene, told, tried, hidden, [block(80, 80, 132, 132)])["A1"]
-    assert abs(blind["tile:war/trade"] - blind["tile:war/agriculture"]) < 1
-
-
-def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
-    frame = Frame(0.0, 0.0, 2.2, 132, 132)
-    looks = np.full((2, 106, 106, 3), (60, 160, 200), np.float32)
-    looks[:, 20:60, 20:40] = 230
-    for look, sign in zip(looks, ((150, 110, 40), (150, 40, 130))):
-        look[74:100, 74:100] = sign
-        look[:] = cv2.GaussianBlur(look, (0, 0), 2)
-    sheet = Sheet((48.0, 48.0), 2.0, 2.2, ("tile:trade/politics", "tile:trade/culture"), looks)
-    seen = np.full((132, 132, 3), 90, np.uint8)
-    seen[15:121, 11:117] = looks[0].astype(np.uint8)  # 0.9 mm beside where it was thought to be
-    seen[13:85, 40:119] = 120, 170, 190  # a big piece: of the sign two thirds are left
-    scene = Scene(
-        frame,
-        None,
-        seen,
-        seen,
-        np.ones((132, 132), np.float32),
-        seen[..., 0],
-        np.ones((6, 6, 3), np.float32),
-    )
-    hidden = np.zeros((132, 132), np.uint8)
-    hidden[11:87, 38:121] = 1
-    home = np.array([30.0, 30.0, 0.0])
-    tried = {
-        "A1": Tried(
-            sheet,
-            np.arange(2),
-            np.array([home] * 2),
-            np.full((2, 3), (1.0, 0.85, 1.2), np.float32),
-            home,
-        )
-    }
-    before = tried["A1"]
-    told = {"A1": {"tile:trade/politics": -40.0, "tile:trade/culture": -20.0, "": -400.0}}
-    again = Firsts((sheet,), {}).again(scene, told, tried, hidden, [block(38, 11, 121, 87)])
-    found = tried["A1"]
-    assert again["A1"]["tile:trade/politics"] > again["A1"]["tile:trade/culture"] + 20
-    assert (
-        np.abs(found.poses[0, :2] - (29.1, 30.9)).max() < 0.3
-        and np.abs(found.light[0] - 1).max() < 0.08
-    )
-    assert found.otherwise(before, "tile:trade/politics")  # so pieces are looked for once more
-
-
-def test_a_card_below_a_big_piece_may_be_one_that_nobody_thought_of():
-    frame = Frame(0.0, 0.0, 2.2, 132, 132)
-    looks = np.empty((3, 106, 106, 3), np.float32)
-    # green, red and yellow cards
-    looks[:] = np.array([(80, 150, 130), (70, 90, 190), (90, 170, 215)])[:, None, None]
-    sheet = Sheet(
-        (48.0, 48.0),
-        2.0,
-        2.2,
-        ("tile:agriculture/war", "tile:war/politics", "tile:trade/culture"),
-        looks,
-    )
-    seen = np.full((132, 132, 3), 90, np.uint8)
-    seen[13:119, 13:119] = looks[2].astype(np.uint8)
-    seen[33:99, 33:99] = 110, 160, 190
-    scene = Scene(
-        frame,
-        None,
-        seen,
-        seen,
-        np.ones((132, 132), np.float32),
-        seen[..., 0],
-        np.ones((6, 6, 3), np.float32),
-        board=np.full_like(seen, 90),
-    )
-    hidden = np.zeros((132, 132), np.uint8)
-    hidden[31:101, 31:101] = 1
-    home = np.array([30.0, 30.0, 0.0])
-    tried = {
-        "A1": Tried(
-            sheet,
-            np.arange(2),
-            np.array([home] * 2),
-            np.array([(1, 1, 0.85), (0.9, 0.75, 1)], np.float32),
-            home,
-        )
-    }
-    told = {
-        "A1": {
-            "tile:agriculture/war": -90.0,
-            "tile:war/politics": -80.0,
-            "tile:trade/culture": -300.0,
-            "": -400.0,
-        }
-    }
-    again = Firsts((sheet,), {}).again(scene, told, tried, hidden, [])["A1"]
-    assert max(again, key=again.get) == "tile:trade/culture"
-    assert tried["A1"].number("tile:trade/culture") == 2
 
 
 def test_ground_a_little_paler_than_around_is_no_card_and_much_darker_ground_is():

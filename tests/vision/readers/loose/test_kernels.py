@@ -16,11 +16,9 @@ import hatch_build
 from vision import kernels
 from vision.kernels import Kernel, numpy_only
 from vision.photometry.canvas import Empty, Frame, pad_channels, remap_canvas, sample_canvas
-from vision.readers.loose.cards.card_level import Level, Sheet
-from vision.readers.loose.cards.card_reader import Tried, shown_misfit
+from vision.readers.loose.cards.card_level import Level
 from vision.readers.loose.cards.coarse_search import Rough
 from vision.readers.loose.cards.hypotheses import Tries, bareness, settled, softly
-from vision.readers.loose.cards.small_symbols import Cover, Signs
 from vision.readers.loose.pieces.blocks import side_gain
 from vision.readers.loose.pieces.figures import TallLook, gains_of, upright
 from vision.readers.loose.pieces.fit import Fine, approached, slid, weighed
@@ -242,9 +240,6 @@ def test_cards_settled_and_judged(dim):
     hidden = np.zeros(scene.weight.shape, np.uint8)
     hidden[60:70, 80:140] = 1
     light, kinds = scene.light_at(pose[:, :2]), np.array([0, 0, 1])
-    tried = Tried(
-        Sheet((30.0, 20.0), 2.0, 2.0, ("a", "b"), level.looks), kinds, pose, light, pose[0]
-    )
 
     def all_of_it():
         out = []
@@ -254,7 +249,6 @@ def test_cards_settled_and_judged(dim):
         return [
             *out,
             level.misfits_at(scene.seen, scene.frame, pose, light),
-            shown_misfit(scene, level, tried, hidden),
         ]
 
     got = all_of_it()
@@ -314,34 +308,6 @@ def test_figures(every):
         all(np.allclose(a, b, rtol=2e-3, atol=0.5) for a, b in zip(got, wanted))
         and np.ptp(got[0]) > 10
     )
-
-
-@compiled
-def test_signs_of_cards():
-    rng = np.random.default_rng(8)
-    scene = made_up_scene(rng)
-    plain = cv2.GaussianBlur(rng.integers(40, 200, (40, 60, 3)).astype(np.float32), (0, 0), 2)
-    prints = np.stack([plain] * 3)
-    prints[1, 10:20, 10:24], prints[2, 10:20, 10:24] = (0, 0, 200), (0, 200, 0)
-    signs, pose = Signs(prints, (30.0, 20.0), 2.0), np.array([55.0, 40.0, 0.1])
-    covers = [
-        Cover(
-            Form((6.0, 6.0), 5.0, True),
-            np.array([48.0, 38.0]),
-            np.array([47.0, 38.5]),
-            0.3,
-            np.array([150.0, 120.0, 90.0]),
-        )
-    ]
-    for some in ((), covers):
-        got = signs.misfits(
-            scene.seen, scene.frame, np.arange(3), pose, np.array([1.1, 0.9, 1.0]), some
-        )
-        with numpy_only():
-            wanted = signs.misfits(
-                scene.seen, scene.frame, np.arange(3), pose, np.array([1.1, 0.9, 1.0]), some
-            )
-        assert np.allclose(got, wanted, rtol=1e-3) and np.ptp(got) > 1
 
 
 @compiled

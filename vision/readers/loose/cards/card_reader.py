@@ -12,35 +12,21 @@ import numpy as np
 
 from vision.geometry.footprints import lies_below
 from vision.geometry.posed_photo import Shot
-from vision.kernels import Kernel
 from vision.photometry.canvas import Frame
-from vision.photometry.room_light import CLIPPED
 from vision.plan import Plan, Site
 from vision.readers.loose.cards.card_level import CAP, Level, Sheet
 from vision.readers.loose.cards.card_sheet import learn_sheet, merged, remerged
 from vision.readers.loose.cards.coarse_search import Rough
-from vision.readers.loose.cards.glare import (
-    THIN,
-    Veil,
-    half_of,
-    taken_off,
-    veiled_as,
-    veiled_unlike,
-)
 from vision.readers.loose.cards.hypotheses import (
     CLOSE,
-    DARKEST,
-    SHADOW,
     attempts,
     bareness,
     settled,
     turn_round,
 )
 from vision.readers.loose.cards.shared_artwork import agreed
-from vision.readers.loose.cards.small_symbols import Cover, Signs
 from vision.readers.loose.scene.compositing import paint
-from vision.readers.loose.scene.polar_patches import dot
-from vision.readers.loose.scene.resampling import cut, free_of, in_pixels, is_canvas, is_mask
+from vision.readers.loose.scene.resampling import cut
 from vision.readers.loose.scene.scene import Scene, corners_of, sharp
 
 SURENESS = 0.15  # of a mm² of a card on which two kinds differ: how many nats it tells
@@ -48,17 +34,8 @@ SURENESS = 0.15  # of a mm² of a card on which two kinds differ: how many nats 
 # worked out
 OPEN, TELLING = 0.3, 20.0
 TRIES = 6  # kinds whose place is worked out well, of all that may lie on a site, at most
-# shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell
-# better
-MUCH, FEWEST = 0.1, 0.1
-# mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
-MOVED, RECOLOURED = 1.0, 0.1
-# misfit of what shows above which a card is looked for once more, turned by so many radians
-POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)
 FILLED = 0.8  # of its site: a card so large is what things stand on
 COARSE, FINE = 0.55, 1.1  # pixels a mm at which kinds are told apart
-EDGE = 1.5  # mm: where a card ends tells where it was laid or cut, not which it is
-_shown = Kernel("shown_cards", "BBnnldnfnffffxxxf")
 
 
 def step_of(sheet: Sheet, scale: float) -> int:
@@ -101,17 +78,6 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
         """Whether it was tried; "" for no card"""
         return not kind or kind in [self.sheet.kinds[k] for k in self.kinds]
 
-    def at_one(self, which: np.ndarray, place: int) -> Tried:
-        """Some of these, (n,) bool, all as one of them is thought to lie"""
-        kinds = self.kinds[which]
-        return Tried(
-            self.sheet,
-            kinds,
-            np.repeat(self.poses[place : place + 1], len(kinds), 0),
-            np.repeat(self.light[place : place + 1], len(kinds), 0),
-            self.home,
-        )
-
     def alone(self, kind: str) -> Tried:
         """One of these by itself"""
         n = self.number(kind)
@@ -121,14 +87,6 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
             self.poses[n : n + 1],
             self.light[n : n + 1],
             self.home,
-        )
-
-    def otherwise(self, before: Tried, kind: str) -> bool:
-        """Whether a kind lies elsewhere or in other light than was thought before"""
-        n = self.number(kind)
-        return bool(
-            np.linalg.norm(self.poses[n, :2] - before.poses[n, :2]) > MOVED
-            or np.abs(np.log(self.light[n] / before.light[n])).max() > RECOLOURED
         )
 
     def corners(self, kind: str) -> np.ndarray:
@@ -165,12 +123,12 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
 
     sheets: tuple[Sheet, ...]
     turns: dict[str, float]
-    ladders: dict[int, tuple[Level, Level, Level, Signs]] = msgspec.field(default_factory=dict)
+    ladders: dict[int, tuple[Level, Level, Level]] = msgspec.field(default_factory=dict)
     roughs: dict[int, Rough] = msgspec.field(default_factory=dict)
 
-    def levels(self, sheet: Sheet) -> tuple[Level, Level, Level, Signs]:
+    def levels(self, sheet: Sheet) -> tuple[Level, Level, Level]:
         """A coarse and a finer one, where relatives agree, to tell the kinds; a fine one as they
-        were seen; and what tells those apart that look alike; worked out once"""
+        were seen; worked out once"""
         key = id(sheet)
         if key not in self.ladders:
             looks = agreed(dict(zip(sheet.kinds, sheet.looks)))
@@ -179,7 +137,6 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             self.ladders[key] = (
                 *(Level(prints, sheet.size, sheet.scale, step) for step in steps),
                 Level(sheet.looks, sheet.size, sheet.scale, steps[1]),
-                Signs(prints, sheet.size, sheet.scale),
             )
         return self.ladders[key]
 
@@ -212,12 +169,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         light = scene.light_at(centre)
         frame, n = scene.frame, np.arange(len(wanted))
         looks = self.rough(sheet)
-        coarse, fine, seen, _ = self.levels(sheet)
+        coarse, fine, seen = self.levels(sheet)
         tries = attempts(scene, looks, coarse, home, light)
-        if veils := veiled_as(scene, coarse, tries, light):
-            taken_off(scene, veils.values())
-            rows = np.array(list(veils))
-            tries.anew(rows, attempts(scene, looks, coarse, home[rows], light[rows]))
         misfit, poses, own = tries.misfit, tries.poses, tries.own
         first = misfit.argmin(1)
         shows = misfit[n, first] < 0.5 * bareness(scene, coarse, poses[n, first], light)
@@ -268,148 +221,6 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             scene.seen, scene.frame, tried.poses[n : n + 1], tried.light[n : n + 1]
         )[0]
         return bool(misfits.argmin() == tried.kinds[n])
-
-    def again(
-        self,
-        scene: Scene,
-        told: Mapping[str, Mapping[str, float]],
-        tried: dict[str, Tried],
-        hidden: np.ndarray,
-        covers: Sequence[Cover],
-    ) -> dict[str, dict[str, float]]:
-        """What read() told of some sites, now that it is known what pieces hide of their cards: a
-        green piece on a card is no green sign, and a big one neither shifts the card below it nor
-        colours its light. hidden: (h, w) uint8 mask on the canvas;
-        covers: the pieces that hide it; tried: set right"""
-        out = {s: dict(kinds) for s, kinds in told.items()}
-        for s, t in tried.items():
-            names = [t.sheet.kinds[k] for k in t.kinds]
-            _, level, _, signs = self.levels(t.sheet)
-            if not near_hidden(hidden, scene, t):
-                continue
-            share = free_of(hidden, scene.frame, level.grid, t.poses).mean((1, 2))
-            if share.min() == 1:
-                continue
-            misfit = shown_misfit(scene, level, t, hidden)
-            if FEWEST < share.min() < 1 - MUCH:
-                t, misfit = reopened(scene, level, t, misfit, hidden)
-                names = [t.sheet.kinds[k] for k in t.kinds]
-                tried[s], misfit = settled_again(scene, level, t, misfit, hidden)
-                # what hides it may have led far astray
-                for askew in ASKEW if misfit.min() > POOR * share.min() else ():
-                    start = msgspec.structs.replace(
-                        t, poses=np.tile(t.home + (0, 0, askew), (len(t.kinds), 1))
-                    )
-                    other, now = settled_again(
-                        scene, level, start, shown_misfit(scene, level, start, hidden), hidden
-                    )
-                    if now.min() < misfit.min():
-                        tried[s], misfit = other, now
-            if len(names) < 2:
-                continue
-            best = int(misfit.argmin())
-            # told by what they differ in, not by where each of them was laid
-            kin = level.alike[t.kinds[best]][t.kinds]
-            area = t.sheet.size[0] * t.sheet.size[1]
-            pose, light = tried[s].poses[best], tried[s].light[best]
-            misfit[kin] = (
-                misfit[best]
-                + signs.misfits(scene.seen, scene.frame, t.kinds[kin], pose, light, covers) / area
-            )
-            better = dict(zip(names, (-SURENESS * area * misfit).tolist()))
-            shift = max(better.values()) - max(told[s][k] for k in names)
-            out[s] = {k: better.get(k, v + shift) for k, v in told[s].items()}
-            bare = (
-                -SURENESS
-                * area
-                * float(
-                    bareness(scene, level, pose[None], scene.light_at(pose[None, :2]), hidden)[0]
-                )
-            )
-            # a sandy ziggurat hid all but a rim of a card on sandy ground
-            nothing = max(told[s], key=told[s].get) == ""
-            out[s][""] = min(out[s][""], bare) if nothing else max(out[s][""], bare)
-        return out
-
-
-def near_hidden(hidden: np.ndarray, scene: Scene, t: Tried) -> bool:
-    """Whether anything of (h, w) a mask is as near to a card as its corners"""
-    px, reach = (
-        scene.frame.to_px(t.poses[:, :2]),
-        np.hypot(*t.sheet.size) / 2 * scene.frame.scale + 2,
-    )
-    (x0, y0), (x1, y1) = (
-        (px.min(0) - reach).astype(int).clip(0),
-        (px.max(0) + reach).astype(int).clip(0) + 1,
-    )
-    return bool(hidden[y0:y1, x0:x1].any())
-
-
-def reopened(
-    scene: Scene, level: Level, t: Tried, misfit: np.ndarray, hidden: np.ndarray
-) -> tuple[Tried, np.ndarray]:
-    """The same with kinds that nobody thought of while a big piece hid them, and that fit what
-    shows better than those tried do in whatever light; misfit: (n,) of each"""
-    best, every = int(misfit.argmin()), np.setdiff1d(np.arange(len(t.sheet.kinds)), t.kinds)
-    if not len(every):
-        return t, misfit
-    light = np.repeat(scene.light_at(t.poses[best : best + 1, :2]), len(every), 0)
-    more = Tried(t.sheet, every, np.repeat(t.poses[best : best + 1], len(every), 0), light, t.home)
-    theirs = shown_misfit(scene, level, more, hidden)
-    new = theirs < misfit[best]
-    kinds, poses, light = (
-        np.concatenate([a, b[new]])
-        for a, b in ((t.kinds, every), (t.poses, more.poses), (t.light, light))
-    )
-    return Tried(t.sheet, kinds, poses, light, t.home), np.concatenate([misfit, theirs[new]])
-
-
-def settled_again(
-    scene: Scene, level: Level, t: Tried, before: np.ndarray, hidden: np.ndarray
-) -> tuple[Tried, np.ndarray]:
-    """Cards laid and lit by what shows of them, each kind where it fits better than before, and
-    (n,) how badly they do; before: (n,) how badly they did, by shown_misfit"""
-    poses, gain = level.settle(scene.seen, scene.frame, t.kinds, t.poses, 6, t.light, hidden=hidden)
-    anew = msgspec.structs.replace(t, poses=poses, light=t.light * gain)
-    now = shown_misfit(scene, level, anew, hidden)
-    better = (now < before)[:, None]
-    poses, light = np.where(better, poses, t.poses), np.where(better, anew.light, t.light)
-    return msgspec.structs.replace(t, poses=poses, light=light), np.minimum(now, before)
-
-
-def shown_misfit(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> np.ndarray:
-    """(n,) how badly what is seen of a card, but for its very edge, speaks for each kind; it may
-    lie in a piece's shadow"""
-    x, y = np.abs(level.grid[..., 0]), np.abs(level.grid[..., 1])
-    inner = (x < t.sheet.size[0] / 2 - EDGE) & (y < t.sheet.size[1] / 2 - EDGE)
-    if _shown and is_canvas(scene.seen) and is_mask(hidden):
-        out = np.empty(len(t.kinds), np.float32)
-        _shown(
-            scene.seen,
-            hidden,
-            *hidden.shape,
-            np.ascontiguousarray(t.kinds),
-            in_pixels(scene.frame, t.poses),
-            len(out),
-            level.offsets(scene.frame.scale),
-            inner.size,
-            inner.astype(np.float32),
-            level.planes,
-            level.surety,
-            np.ascontiguousarray(t.light, np.float32),
-            CAP,
-            DARKEST,
-            SHADOW,
-            out,
-        )
-        return out
-    free = free_of(hidden, scene.frame, level.grid, t.poses) * inner
-    seen = cut(scene.seen, scene.frame, level.grid, t.poses, t.light)
-    look = np.minimum(level.looks[t.kinds], CLIPPED * t.light[:, None, None])
-    dark = (dot(seen, look) / (dot(look, look) + 1)).clip(DARKEST, 1)[..., None]
-    off = seen - dark * look
-    cost = dot(off, off) * (level.surety[t.kinds] / 3) + (1 - dark[..., 0]) * SHADOW
-    return (np.minimum(cost, CAP) * free).mean((1, 2))
 
 
 def fits(site: Site, sheet: Sheet) -> bool:
@@ -480,48 +291,6 @@ def lay_all(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]) ->
     for p in placed:
         sheet = firsts.sheets[p.sheet]
         paint(scenes[p.shot], sheet, sheet.kinds.index(p.kind), p.pose)
-
-
-def veils_of(
-    firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]
-) -> list[tuple[Place, Veil]]:
-    """The samplers' cards below something mirrored, as others of their kind show, with what that
-    adds"""
-    out = []
-    for i, sheet in enumerate(firsts.sheets):
-        mine = [p for p in placed if p.sheet == i]
-        light = np.concatenate([scenes[p.shot].light_at(p.pose[None, :2]) for p in mine])
-        even = np.concatenate(
-            [
-                cut(
-                    scenes[p.shot].seen, scenes[p.shot].frame, sheet.grid(), p.pose[None], own[None]
-                )
-                for p, own in zip(mine, light)
-            ]
-        )
-        level = Level(even, sheet.size, sheet.scale, THIN * step_of(sheet, COARSE))
-        seen = level.looks / light[:, None, None]
-        told = veiled_unlike(
-            level.grid, seen, level.looks, level.surety, light, [p.kind for p in mine]
-        )
-        out += [
-            (mine[n], Veil(terms, mine[n].pose, half_of(level.grid))) for n, terms in told.items()
-        ]
-    return out
-
-
-def unveil(scenes: Sequence[Scene], veils: Sequence[tuple[Place, Veil]]) -> None:
-    """Takes what is mirrored off the samplers' scenes"""
-    for n, scene in enumerate(scenes):
-        taken_off(scene, [veil for p, veil in veils if p.shot == n])
-
-
-def clear_of(placed: Sequence[Place], veils: Sequence[tuple[Place, Veil]]) -> list[Place]:
-    """The cards that are not veiled, and those of which no other of the kind is not: they show its
-    print"""
-    veiled = [p for p, _ in veils]
-    clear = {p.kind for p in placed if p not in veiled}
-    return [p for p in placed if p not in veiled or p.kind not in clear]
 
 
 def learn_again(

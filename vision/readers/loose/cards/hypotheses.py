@@ -53,14 +53,6 @@ class Tries(msgspec.Struct, frozen=True, eq=False):
                 light,
             )
 
-    def anew(self, rows: np.ndarray, others: Tries) -> None:
-        """Takes over others of these rows"""
-        self.misfit[rows], self.poses[rows], self.own[rows] = (
-            others.misfit,
-            others.poses,
-            others.own,
-        )
-
 
 def attempts(
     scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: np.ndarray

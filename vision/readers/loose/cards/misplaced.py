@@ -67,7 +67,7 @@ def laid_astray(
     """read_astray() for cards of one size, at (N, 2) canvas mm"""
     home, light = np.column_stack([at, np.zeros(len(at))]), scene.light_at(at)
     looks = firsts.rough(sheet)
-    coarse, fine, seen, _ = firsts.levels(sheet)
+    coarse, fine, seen = firsts.levels(sheet)
     tries = attempts(scene, looks, coarse, home, light)
     turn_round(scene, looks, coarse, home, tries, light)
     misfit, poses = tries.misfit, tries.poses

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 
@@ -30,15 +28,6 @@ def fullness(scene: Scene, form: Form, foot: np.ndarray) -> float:
             max(min(x, n) - reach, 0) : min(x, n) + reach + 1,
         ].max(initial=0)
     )
-
-
-def hidden_by(scene: Scene, pieces: Sequence[Piece]) -> np.ndarray:
-    """(h, w) uint8 mask of what pieces hide"""
-    mask = np.zeros(scene.seen.shape[:2], np.uint8)
-    for p in pieces:
-        if p.chance > 0.5:
-            shade(scene, p, mask, 0.5)
-    return mask
 
 
 def shade(scene: Scene, p: Piece, mask: np.ndarray, grown: float = 1.5) -> None:

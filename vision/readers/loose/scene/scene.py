@@ -283,26 +283,6 @@ class Stage:
             small, self.stretched(scene.light, x0, y0, x1, y1, FOLD), ground, spread
         )
 
-    def uncover(self, scene: Scene, corners: np.ndarray) -> None:
-        """Takes a card away again: its place, (4, 2) canvas mm, is the board's"""
-        px, (x, y) = scene.frame.to_px(corners), scene.corner
-        lo = (np.floor(px.min(0)).astype(int) - 2).clip(0) // FOLD * FOLD
-        hi = (
-            np.minimum(np.ceil(px.max(0)).astype(int) + 4, (scene.frame.width, scene.frame.height))
-            // FOLD
-            * FOLD
-        )
-        mask = np.zeros((*(hi - lo)[::-1].clip(0), 1), np.uint8)
-        cv2.fillConvexPoly(mask, np.round(px - lo).astype(np.int32), 1)
-        mask = cv2.dilate(mask, np.ones((3, 3)))
-        there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
-        cv2.copyTo(scene.board[there], mask, scene.ground[there])
-        scene.laid.append((*lo.tolist(), *hi.tolist()))
-        cv2.copyTo(
-            self.weight[y + lo[1] : y + hi[1], x + lo[0] : x + hi[0]], mask, scene.weight[there]
-        )
-        self.estrange(scene, (*lo.tolist(), *hi.tolist()))
-
     @staticmethod
     def stretched(light: np.ndarray, x0: int, y0: int, x1: int, y1: int, fold: int) -> np.ndarray:
         """(y1 - y0, x1 - x0, 3) of a map like that of light, for a rectangle of a map that is

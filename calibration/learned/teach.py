@@ -56,7 +56,7 @@ from vision.learned.groups import (
 from vision.learned.network import Weights
 from vision.learned.reader import LearnedReader
 from vision.photometry.reference_light import fit_lights
-from vision.plan import Plan
+from vision.plan import Piece, Plan
 
 BATCH_SAMPLES = 4
 MAKERS = 2  # processes that make batches: beside cheap steps one is too slow
@@ -289,6 +289,7 @@ def make_looks(
             )
     straighten_looks(plan, out, partners)
     turn_looks(plan, out)
+    share_directed_looks(plan, out)
     return out
 
 
@@ -309,6 +310,45 @@ def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
                 ]
                 if known:
                     looks.setdefault(kind, []).extend(known)
+
+
+INNER_MARGIN = 0.15  # of a look's sides by which one may be cut out beside another
+
+
+def share_directed_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
+    """Adds how directed kinds look by the other way round of the same piece, and the other way about:
+    of the only kind that it may be besides, or of those whose prints are the same turned by half"""
+    for kind in [p.kind for p in plan.piece if p.directed]:
+        mine = list(looks.get(kind, ()))
+        family = [
+            p.kind
+            for p in plan.piece
+            if not p.directed and plan.one[p.kind] == plan.one[kind] and looks.get(p.kind)
+        ]
+        for other in family:
+            theirs = list(looks[other])
+            same = max((half_turn_likeness(a, b) for a in mine for b in theirs), default=0.0)
+            if same > SAME_PRINT or len(family) == 1:
+                looks.setdefault(kind, []).extend(half_turned(plan.pieces[kind], v) for v in theirs)
+                looks[other].extend(half_turned(plan.pieces[other], v) for v in mine)
+
+
+def half_turned(piece: Piece, look: Look) -> Look:
+    """A piece's look by that of the same piece lying the other way round"""
+    patch, mask = (np.ascontiguousarray(v[::-1, ::-1]) for v in (look.patch, look.mask))
+    return msgspec.structs.replace(look, piece=piece, patch=patch, mask=mask)
+
+
+def half_turn_likeness(look: Look, other: Look) -> float:
+    """Highest correlation of the middle of a print with another turned by half, a little moved about:
+    neither is cut out to the pixel; 0 of looks of unlike shapes"""
+    if look.patch.shape != other.patch.shape:
+        return 0.0
+    h, w = look.patch.shape[:2]
+    y, x = (max(round(INNER_MARGIN * n), 1) for n in (h, w))
+    middle = np.ascontiguousarray(look.patch.mean(2)[y : h - y, x : w - x])
+    turned = np.ascontiguousarray(other.patch.mean(2)[::-1, ::-1])
+    return float(cv2.matchTemplate(turned, middle, cv2.TM_CCOEFF_NORMED).max())
 
 
 SAME_PRINT = (

@@ -12,7 +12,13 @@ from calibration.learned.cut_out import (
     forms_laid_askew,
     turn_like,
 )
-from calibration.learned.teach import complete_groups, make_looks, turn_groups, turn_looks
+from calibration.learned.teach import (
+    complete_groups,
+    make_looks,
+    share_directed_looks,
+    turn_groups,
+    turn_looks,
+)
 from vision.geometry.posed_photo import Lying
 from vision.learned.canvas import Canvas
 from vision.learned.groups import group_sites
@@ -196,3 +202,48 @@ def test_pieces_found_askew_on_piles_are_laid_any_way(turns, askew):
     assert forms_laid_askew(BANKS, laid) == ({size} if askew else set())
     looks = make_looks(BANKS, 1.0, laid, {("pile", size)})
     assert {v.lies for v in looks["few"]} == {"any" if askew else "upright"}
+
+
+def pointed_plan(*kinds):
+    """kinds: (name, back, directed), all of one size"""
+    square = [[30, 30], [70, 30], [70, 70], [30, 70]]
+    pieces = [
+        {"kind": k, "size": [20, 24], "height": 2, "directed": directed}
+        | ({"back": back} if back else {})
+        for k, back, directed in kinds
+    ]
+    site = [{"id": "a", "outline": square}]
+    return parse_plan({"game": "g", "size": [100, 100], "site": site, "piece": pieces}, "g")
+
+
+def pointed_look(plan, kind, sign, turned=False):
+    patch = np.full((48, 40, 3), 5.0, np.float32)
+    patch[8 + 10 * sign : 14 + 10 * sign, 8:16] = 3.0
+    patch = patch[::-1, ::-1].copy() if turned else patch
+    side, mask = np.full(3, 4.5, np.float32), np.ones((48, 40), np.float32)
+    return Look(plan.pieces[kind], patch, mask, side, 2.0, "upright")
+
+
+def test_the_same_piece_the_other_way_round_shows_what_it_looks_like():
+    plan = pointed_plan(("P", None, False), ("vP", "P", True))
+    looks = {"P": [pointed_look(plan, "P", 0)]}
+    share_directed_looks(plan, looks)
+    (shared,) = looks["vP"]
+    assert shared.piece.kind == "vP" and np.array_equal(
+        shared.patch, pointed_look(plan, "vP", 0, turned=True).patch
+    )
+
+
+def test_of_a_piece_with_two_sides_each_side_is_shared_with_its_own():
+    kinds = ("P", None, False), ("vP", "P", True), ("+P", "P", False), ("v+P", "P", True)
+    plan = pointed_plan(*kinds)
+    looks = {
+        "P": [pointed_look(plan, "P", 0)],
+        "vP": [pointed_look(plan, "vP", 0, turned=True)],
+        "+P": [pointed_look(plan, "+P", 2)],
+        "v+P": [pointed_look(plan, "v+P", 2, turned=True)],
+    }
+    share_directed_looks(plan, looks)
+    assert {k: len(v) for k, v in looks.items()} == dict.fromkeys(looks, 2)
+    for kind, (own, shared) in looks.items():
+        assert np.array_equal(own.patch, shared.patch) and shared.piece.kind == kind

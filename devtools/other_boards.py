@@ -411,4 +411,6 @@ def write_copy(game: str, seed: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[1] not in BOARDS or not sys.argv[2].isdigit():
+        sys.exit(f"python -m devtools.other_boards GAME SEED FOLDER; GAME: {', '.join(BOARDS)}")
     write_copy(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))

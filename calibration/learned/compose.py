@@ -54,9 +54,8 @@ OVERSHADOWED, DEEPEST_SHADOW, SHADOW_EDGE = 0.1, 1.0, (1.0, 25.0)
 # takes them (`LearnedReader.look_again`): from so many of them to so many, pixels and degrees by which they
 # are laid astray there
 KNOWN, KNOWN_SHARE, KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, (0.3, 0.97), 0.5, 0.3
-STACKED_ASTRAY = (
-    0.7  # mm by which a piece lies off the middle of one of its size, one standard deviation
-)
+# mm by which a piece lies off the middle of one of its size below, one standard deviation
+STACKED_ASTRAY = 0.7
 LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
@@ -76,9 +75,8 @@ HIDDEN_REACH, SHOWN_PART = 0.35, 0.35
 OVERLAP, OVERLAID = 0.4, 0.4
 SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
 ROUND = 0.3  # of the made-up samples are seen from any side of the table
-MOST_TILT = (
-    0.45  # mm a mm of height that things in the middle of the board lean then at most: 24 degrees
-)
+# mm a mm of height that things in the middle of the board lean then at most: 24 degrees
+MOST_TILT = 0.45
 Lies = Literal["any", "quarters", "upright"]
 Scalar = tuple[float, ...]
 

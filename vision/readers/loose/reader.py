@@ -46,7 +46,6 @@ BIGGER, MAYBE = 1.7, 0.1
 LARGE = 1600.0  # mm² of a site: on a larger one something foreign need not fill more
 AROUND = 24  # sites looked at for how pieces fit where only few are read
 BESIDE = 4.0  # mm beside a spot inside a cell at which what lies there is read with the spot
-INSIDE = 0.7  # of the radius around a piece: nearer to its middle shows nothing but its top
 # share of a flat piece's place that is not the board's, from which what stands there may be one
 # that lies
 FULL = 0.9

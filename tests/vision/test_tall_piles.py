@@ -15,8 +15,8 @@ from tests.support.towers import SIDE, N, camera, photo, random_layout, towers_p
 from vision.evidence.site_evidence import UNSEEN
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import Canvas, CanvasPart
-from vision.learned.groups import group_sites
-from vision.learned.reader import LearnedReader, close_up
+from vision.learned.groups import EMPTY, FOREIGN, group_sites
+from vision.learned.reader import FOREIGN_SHOWN, LearnedReader, close_up
 from vision.photometry.room_light import small_view
 from vision.reader import Reader
 
@@ -94,3 +94,18 @@ def test_a_man_and_its_mirror_image_are_told_alike(plan, untaught, monkeypatch):
     told = untaught.classify_closely(0, ids, part)
     monkeypatch.setattr("vision.learned.reader.close_up", lambda *seen: close_up(*seen)[::-1])
     assert untaught.classify_closely(0, ids, part) == pytest.approx(told, abs=1e-4)
+
+
+def test_something_foreign_is_as_seldom_as_on_tables(plan, untaught):
+    rng, pose, view = np.random.default_rng(7), camera(), untaught.view
+    image = photo(plan, random_layout(plan, rng, 6), pose, rng)
+    window = (0, 0, *view.shape[::-1])
+    part = CanvasPart(view.rectify(image, pose, untaught.reference, window), window, pose)
+    shown = []
+    look = untaught.classify_pictures
+    untaught.classify_pictures = lambda *asked: shown.append(look(*asked)) or shown[-1]
+    told = untaught.classify_closely(0, [s.id for s in plan.site], part)
+    del untaught.classify_pictures
+    before = np.mean(shown, 0)
+    odds = (v[:, FOREIGN] - v[:, EMPTY] for v in (before, told))
+    assert np.subtract(*odds) == pytest.approx(FOREIGN_SHOWN, abs=1e-4)

@@ -83,6 +83,9 @@ PLAIN_CARD = 0.99
 PLAIN_CLUSTER = math.log(0.98)  # of what lies on a cluster, below which it is looked at once more
 KNOWN_CARD = 0.5  # chance from which a card is then taken for part of the empty board
 HIDES = 0.3  # chance of a loose piece from which what lies under it is taken for hidden
+# of close-ups of what stands one in eight shows something foreign when it is taught, as places beyond the
+# board do (`look_outside`); on tables one site in two hundred does: so much is its logarithm less
+FOREIGN_SHOWN = math.log(200 / 8)
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 CONTEXT = (
     56  # canvas pixels about a place that the network's answer there may depend on, most of it
@@ -395,7 +398,9 @@ class LearnedReader:
             self.classify_pictures(group, [stack_input(*(v[::step] for v in p)) for p in pairs])
             for step in (1, -1)
         ]
-        return log_softmax(np.mean(looks, 0))
+        logs = np.mean(looks, 0)
+        logs[:, FOREIGN] -= FOREIGN_SHOWN
+        return log_softmax(logs)
 
     def classify_pictures(self, group: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
         """(n, classes) log-probabilities of what close-ups show, each as `stack_input` gives it"""

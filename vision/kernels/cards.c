@@ -8,13 +8,12 @@
 #define HARDLY 0.95f
 
 typedef struct {
-    const uint8_t *seen, *hidden;       /* (h, w, 4), and (h, w) where pieces cover the cards, or a single value: nowhere */
-    int h, w, covered;
+    const uint8_t *seen;        /* (h, w, 4) */
+    int h, w;
 } Table;
 
-/* What shows of a card at pose (x, y, turn), pixels and radians: got (3, P); free (P,) 0 where it is covered */
-INLINE void cut_card(const Table *table, const uint8_t *canvas, const double *pose, const float *offsets, int n, float *got,
-                     float *free_)
+/* What shows of a card at pose (x, y, turn), pixels and radians: got (3, P) */
+INLINE void cut_card(const Table *table, const uint8_t *canvas, const double *pose, const float *offsets, int n, float *got)
 {
     float c = (float)cos(pose[2]), s = (float)sin(pose[2]), x0 = (float)pose[0], y0 = (float)pose[1];
     float x[BLOCK], y[BLOCK];
@@ -26,17 +25,6 @@ INLINE void cut_card(const Table *table, const uint8_t *canvas, const double *po
             x[i] = u[i] * c - v[i] * s + x0, y[i] = u[i] * s + v[i] * c + y0;
         find_spots(&at, x, y, many, table->h, table->w);
         colours_at(canvas, &at, many, got + start, n);
-        if (!free_)
-            continue;
-        if (!table->covered)
-            for (int i = 0; i < many; i++)
-                free_[start + i] = 1;
-        else
-            for (int i = 0; i < many; i++) {
-                const uint8_t *m = table->hidden;
-                float share = between(m[at.upper[i]], m[at.upper[i] + 1], m[at.lower[i]], m[at.lower[i] + 1], at.u[i], at.v[i]);
-                free_[start + i] = share < 0.5f;
-            }
     }
 }
 
@@ -52,15 +40,15 @@ INLINE void plausible(float *gain, float least, float most, float tint)
 }
 
 /* The gain (3,) by which what shows, got (3, P), is likest to look (3, P), points counting less the more they are off in the one so far;
-   free_ (P,): what they count at most; weight (P,): what they came to count; share: of squares, one over what is usual */
-INLINE void refit_gain(float *gain, const float *got, const float *look, const float *free_, float share, float *weight, size_t p)
+   weight (P,): what they came to count; share: of squares, one over what is usual */
+INLINE void refit_gain(float *gain, const float *got, const float *look, float share, float *weight, size_t p)
 {
 #pragma omp simd
     for (size_t j = 0; j < p; j++) {
         float a = got[j] * gain[0] - look[j], b = got[p + j] * gain[1] - look[p + j];
         float d = got[2 * p + j] * gain[2] - look[2 * p + j];
         float off = 1 + (a * a + b * b + d * d) * share;
-        weight[j] = (free_ ? free_[j] : 1) / (off * off);
+        weight[j] = 1 / (off * off);
     }
     for (int c = 0; c < 3; c++) {
         float both = 0, square = 0;
@@ -78,14 +66,14 @@ INLINE double within(double v, double middle, double reach) { return fmin(fmax(v
 /* Level.settle(): pose (n, 3), pixels and radians, and gain (n, 3) are changed in place. slopes (K, 3, 3 P): how prints change with
    shift right, down (a mm) and turn; squares (K, 6, P): their products, summed over colours; light (n, 3); scale: pixels a mm;
    reach: pixels, and turn: radians, by which poses may change at most */
-QUICK void settle_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w, int covered, const int64_t *kinds, double *pose,
-                        int n, const float *offsets, int points, const float *looks, const float *slopes, const float *squares,
+QUICK void settle_cards(const uint8_t *seen, int h, int w, const int64_t *kinds, double *pose, int n,
+                        const float *offsets, int points, const float *looks, const float *slopes, const float *squares,
                         const float *light, float *gains, int rounds, double scale, double reach, double turn, double noise,
                         double tint)
 {
-    Table table = {seen, hidden, h, w, covered};
+    Table table = {seen, h, w};
     size_t p = points;
-    float *room = malloc(sizeof(float) * p * 8), *got = room, *look = room + 3 * p, *free_ = room + 6 * p, *weight = room + 7 * p;
+    float *room = malloc(sizeof(float) * p * 7), *got = room, *look = room + 3 * p, *weight = room + 6 * p;
     for (int i = 0; i < n; i++) {
         const float *print = looks + 3 * p * kinds[i], *J = slopes + 9 * p * kinds[i], *JJ = squares + 6 * p * kinds[i];
         double *at = pose + 3 * i, start[3] = {at[0], at[1], at[2]};
@@ -104,13 +92,13 @@ QUICK void settle_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w
             for (int c = 0; bright && c < 3; c++)
                 for (size_t j = 0; j < p; j++)
                     look[c * p + j] = lesser(print[c * p + j], CLIPPED * light[3 * i + c] * gain[c]);
-            cut_card(&table, seen, at, offsets, points, got, free_);
+            cut_card(&table, seen, at, offsets, points, got);
             for (int c = 0; c < 3; c++)
                 for (size_t j = 0; j < p; j++)
                     got[c * p + j] *= light[3 * i + c];
             float tau = noise * (2 * round < rounds ? 3 : 2), share = 1 / (3 * tau * tau);
             for (int again = round == 0; again >= 0; again--) {
-                refit_gain(gain, got, look, free_, share, weight, p);
+                refit_gain(gain, got, look, share, weight, p);
                 plausible(gain, 0.7f, 1.4f, tint);
             }
             double A[6], b[3] = {0}, d[3];
@@ -150,12 +138,12 @@ QUICK void misfit_cards(const uint8_t *seen, int h, int w, const double *pose, i
                         const float *looks, const float *surety, int kinds, const float *light, const float *limits, double cap,
                         const int64_t *only, float *out)
 {
-    Table table = {seen, seen, h, w, 0};
+    Table table = {seen, h, w};
     size_t p = points;
     float *got = malloc(sizeof(float) * p * 3), top = cap;
     for (int i = 0; i < n; i++) {
         const float *limit = limits + 3 * i;
-        cut_card(&table, seen, pose + 3 * i, offsets, points, got, NULL);
+        cut_card(&table, seen, pose + 3 * i, offsets, points, got);
         for (int c = 0; c < 3; c++)
             for (size_t j = 0; j < p; j++)
                 got[c * p + j] *= light[3 * i + c];
@@ -175,24 +163,23 @@ QUICK void misfit_cards(const uint8_t *seen, int h, int w, const double *pose, i
 }
 
 /* bareness() of cluster_first.py: (n,) how badly the ground explains what shows at poses in light (n, 3), each in a little light of its
-   own (least to most, and tint); covered: hidden is a mask, and the ground may lie in a piece's shadow */
-QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t *hidden, int h, int w, int covered, const double *pose,
-                      int n, const float *offsets, int points, const float *light, double noise, double least, double most, double tint,
-                      double cap, double darkest, double price, float *out)
+   own (least to most, and tint) */
+QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, int h, int w, const double *pose, int n, const float *offsets,
+                      int points, const float *light, double noise, double least, double most, double tint, double cap, float *out)
 {
-    Table table = {seen, hidden, h, w, covered};
+    Table table = {seen, h, w};
     size_t p = points;
-    float *room = malloc(sizeof(float) * p * 8), *got = room, *board = room + 3 * p, *free_ = room + 6 * p, *weight = room + 7 * p;
-    float unit = 1 / (3 * noise * noise), top = cap, darkest_ = darkest, cost = price;
+    float *room = malloc(sizeof(float) * p * 7), *got = room, *board = room + 3 * p, *weight = room + 6 * p;
+    float unit = 1 / (3 * noise * noise), top = cap;
     for (int i = 0; i < n; i++) {
         float gain[3] = {1, 1, 1}, sum = 0;
-        cut_card(&table, seen, pose + 3 * i, offsets, points, got, free_);
-        cut_card(&table, ground, pose + 3 * i, offsets, points, board, NULL);
+        cut_card(&table, seen, pose + 3 * i, offsets, points, got);
+        cut_card(&table, ground, pose + 3 * i, offsets, points, board);
         for (int c = 0; c < 3; c++)
             for (size_t j = 0; j < p; j++)
                 got[c * p + j] *= light[3 * i + c];
         for (int round = 0; round < 3; round++) {
-            refit_gain(gain, got, board, NULL, unit / 4, weight, p);
+            refit_gain(gain, got, board, unit / 4, weight, p);
             plausible(gain, least, most, tint);
         }
 #pragma omp simd reduction(+:sum)
@@ -200,11 +187,7 @@ QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t 
             float a = got[j] * gain[0], b = got[p + j] * gain[1], c = got[2 * p + j] * gain[2];
             float x = board[j], y = board[p + j], z = board[2 * p + j];
             float off = ((a - x) * (a - x) + (b - y) * (b - y) + (c - z) * (c - z)) * unit;
-            float dark = lesser(greater((a * x + b * y + c * z) / (x * x + y * y + z * z + 1), darkest_), 1);
-            a -= dark * x, b -= dark * y, c -= dark * z;
-            float shaded = (a * a + b * b + c * c) * unit + (1 - dark) * cost;
-            off = covered && shaded < off ? shaded : off;
-            sum += lesser(off, top) * free_[j];
+            sum += lesser(off, top);
         }
         out[i] = sum / p;
     }
@@ -274,7 +257,7 @@ INLINE float search_on(const Search *search, int k, int stage, float most)
 QUICK void search_cards(const uint8_t *seen, int h, int w, const double *poses, int n, const double *turns, int turns_n, const float *grid,
                         int wide, int high, const float *looks, int kinds, const float *light, int bounded, const uint8_t *among, int64_t *best, float *cost)
 {
-    Table table = {seen, seen, h, w, 0};
+    Table table = {seen, h, w};
     int W = wide + 2 * REACH, H = high + 2 * REACH, P = W * H, line = (wide + 7) / 8 * 8, stride = line + 2 * REACH;
     int ways = turns_n * SHIFTS * SHIFTS;
     size_t each = (size_t)3 * high * line, turned = (size_t)3 * H * stride;
@@ -304,7 +287,7 @@ QUICK void search_cards(const uint8_t *seen, int h, int w, const double *poses, 
         }
         for (int turn = 0; turn < turns_n; turn++) {
             double pose[3] = {poses[3 * i], poses[3 * i + 1], poses[3 * i + 2] + turns[turn]};
-            cut_card(&table, seen, pose, grid, P, got, NULL);
+            cut_card(&table, seen, pose, grid, P, got);
             memset(squares, 0, sizeof(float) * P);
             for (int c = 0; c < 3; c++)
                 for (int y = 0; y < H; y++) {

@@ -59,32 +59,6 @@ def test_ground_a_little_paler_than_around_is_no_card_and_much_darker_ground_is(
     assert bare(1.1) < 0.05 and bare(0.9) < 0.05 and bare(0.6) > 1
 
 
-def test_ground_in_a_markers_shadow_is_still_that_ground():
-    frame = Frame(0.0, 0.0, 2.2, 132, 132)
-    ground = np.full((132, 132, 3), (70, 140, 150), np.uint8)
-    shade = np.ones((132, 132, 1), np.float32)
-    cv2.circle(shade, (70, 70), 30, 0.7, -1)
-    seen = (ground * cv2.GaussianBlur(shade, (0, 0), 4)[..., None]).astype(np.uint8)
-    level = Level(np.full((1, 88, 88, 3), (80, 120, 170), np.float32), (40.0, 40.0), 2.2, 2)
-    # what it was taken for lies on the scene's ground, not on the board
-    card = np.zeros_like(ground)
-    scene = Scene(
-        frame,
-        None,
-        seen,
-        card,
-        np.ones((132, 132), np.float32),
-        seen[..., 0],
-        np.ones((6, 6, 3), np.float32),
-        board=ground,
-    )
-    pose, light = np.array([[30.0, 30.0, 0.0]]), np.ones((1, 3))
-    marker = cv2.circle(np.zeros((132, 132), np.uint8), (66, 66), 20, 1, -1)
-    assert bareness(scene, level, pose, light, marker)[0] < 0.4
-    scene.board[:] = 200, 120, 90
-    assert bareness(scene, level, pose, light, marker)[0] > 1.0
-
-
 def test_a_card_laid_upside_down_is_turned_though_another_kind_seemed_likelier():
     frame = Frame(0.0, 0.0, 2.2, 132, 132)
     desert, cover = (

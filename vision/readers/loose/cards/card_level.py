@@ -13,7 +13,7 @@ import numpy as np
 from vision.kernels import Kernel
 from vision.photometry.canvas import Frame
 from vision.photometry.room_light import CLIPPED, too_bright
-from vision.readers.loose.scene.resampling import cut, free_of, in_pixels, is_canvas, is_mask
+from vision.readers.loose.scene.resampling import cut, in_pixels, is_canvas
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0  # how sloppily a card may lie on its site
 NOISE = 10.0  # grey levels a good match is off by, print and light together
@@ -25,7 +25,7 @@ UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # rows and columns of 
 WHOLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where each of its numbers is among those
 
 _settle, _misfits = (
-    Kernel("settle_cards", "BBnnnldnfnfffffnxxxxx"),
+    Kernel("settle_cards", "Bnnldnfnfffffnxxxxx"),
     Kernel("misfit_cards", "Bnndnfnffnffxlf"),
 )
 
@@ -174,21 +174,18 @@ class Level:
         rounds: int,
         light: np.ndarray | None = None,
         reach: float = LOOSE_MM,
-        hidden: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Shifts and turns (N, 3) poses until the canvas shows look kinds[n] there; what covers it
-        is outlier, or known: hidden, (h, w) uint8 on the canvas.
+        is outlier.
 
         Returns poses and (N, 3) factors of light left over."""
         if light is None:
             light = np.ones_like(pose)
-        if _settle and is_canvas(canvas) and (hidden is None or is_mask(hidden)):
+        if _settle and is_canvas(canvas):
             px, gain, scale = in_pixels(frame, pose), np.ones(pose.shape, np.float32), frame.scale
             _settle(
                 canvas,
-                hidden,
                 *canvas.shape[:2],
-                hidden is not None,
                 np.ascontiguousarray(kinds),
                 px,
                 len(px),
@@ -209,9 +206,7 @@ class Level:
             return np.column_stack([frame.to_mm(px[:, :2]), px[:, 2]]), gain
         parts = [slice(i, i + AT_ONCE) for i in range(0, len(pose), AT_ONCE)]
         done = [
-            self.settle_few(
-                canvas, frame, kinds[p], pose[p].astype(float), rounds, light[p], reach, hidden
-            )
+            self.settle_few(canvas, frame, kinds[p], pose[p].astype(float), rounds, light[p], reach)
             for p in parts
         ]
         if not done:
@@ -227,7 +222,6 @@ class Level:
         rounds: int,
         light: np.ndarray,
         reach: float,
-        hidden: np.ndarray | None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """settle() for no more than the processor has at hand at once"""
         start = pose
@@ -241,11 +235,10 @@ class Level:
             if too_bright(most, limit).any():
                 looks = np.minimum(whole, limit * gain[..., None])
             got = planar(cut(canvas, frame, self.grid, pose)) * light[..., None].astype(np.float32)
-            free = 1.0 if hidden is None else free_of(hidden, frame, self.grid, pose).reshape(n, -1)
             tau = NOISE * (3.0 if i < rounds / 2 else 2.0)
             for _ in range(2 if i == 0 else 1):
                 r = got * gain[..., None] - looks
-                w = free / (1 + np.einsum("ncp,ncp->np", r, r) / (3 * tau**2)) ** 2
+                w = 1 / (1 + np.einsum("ncp,ncp->np", r, r) / (3 * tau**2)) ** 2
                 wg = w[:, None] * got
                 gain = plausible(
                     np.einsum("ncp,ncp->nc", wg, looks) / (np.einsum("ncp,ncp->nc", wg, got) + 1)

@@ -9,21 +9,19 @@ import numpy as np
 from vision.kernels import Kernel
 from vision.readers.loose.cards.card_level import CAP, NOISE, TINT, Level, planar, plausible
 from vision.readers.loose.cards.coarse_search import Rough
-from vision.readers.loose.scene.resampling import cut, free_of, in_pixels, is_canvas, is_mask
+from vision.readers.loose.scene.resampling import cut, in_pixels, is_canvas
 from vision.readers.loose.scene.scene import Scene
 
 BARE = 1.0  # misfit of the ground below which no card lies there that does not fit at once
 STARTS = 3  # kinds unlike each other that a card is first taken for
 # misfit above which a card may be another: pieces hide more than about a fifth of it
 DOUBTFUL = 2.0
-# of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
-DARKEST, SHADOW = 0.5, 4.0
 CROOKED = 1.5  # misfit above which a card may lie another way round
 TURNED = 0.6  # of a card's misfit, that turning it round must leave at most
 # by how much ground may be darker or brighter than the light around it; more would make it a card
 DIM = 0.87, 1.15
 CLOSE = 1.2  # misfit by which a kind may be worse than the best before its place is worked out
-_bare = Kernel("bare_cards", "BBBnnndnfnfxxxxxxxf")
+_bare = Kernel("bare_cards", "BBnndnfnfxxxxxf")
 
 
 class Tries(msgspec.Struct, frozen=True, eq=False):
@@ -207,21 +205,15 @@ def bareness(
     level: Level,
     pose: np.ndarray,
     light: np.ndarray,
-    hidden: np.ndarray | None = None,
 ) -> np.ndarray:
     """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its
-    own, as cards are given more.
-    hidden: (h, w) uint8 mask on the canvas of pieces, of which the ground around may lie in the
-    shadow"""
-    board = scene.ground if hidden is None or scene.board is None else scene.board
-    if _bare and is_canvas(scene.seen) and is_canvas(board) and (hidden is None or is_mask(hidden)):
+    own, as cards are given more"""
+    if _bare and is_canvas(scene.seen) and is_canvas(scene.ground):
         out = np.empty(len(pose), np.float32)
         _bare(
             scene.seen,
-            board,
-            hidden,
-            *board.shape[:2],
-            hidden is not None,
+            scene.ground,
+            *scene.ground.shape[:2],
             in_pixels(scene.frame, pose),
             len(out),
             level.offsets(scene.frame.scale),
@@ -231,26 +223,15 @@ def bareness(
             *DIM,
             TINT,
             CAP,
-            DARKEST,
-            SHADOW,
             out,
         )
         return out
     got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
-    ground = planar(cut(board, scene.frame, level.grid, pose))
+    ground = planar(cut(scene.ground, scene.frame, level.grid, pose))
     gain = np.ones((len(got), 3), np.float32)
     for _ in range(3):
         off = got * gain[..., None] - ground
         share = 1 / (1 + (off * off).sum(1, keepdims=True) / (12 * NOISE**2)) ** 2
         gain = plausible((share * got * ground).sum(2) / ((share * got * got).sum(2) + 1), DIM)
-    lit = got * gain[..., None]
-    off = lit - ground
-    cost = (off * off).sum(1) / (3 * NOISE**2)
-    if hidden is None:
-        return np.minimum(cost, CAP).mean(1)
-    dark = ((lit * ground).sum(1) / ((ground * ground).sum(1) + 1)).clip(DARKEST, 1)
-    off = lit - dark[:, None] * ground
-    cost = np.minimum(
-        np.minimum(cost, (off * off).sum(1) / (3 * NOISE**2) + (1 - dark) * SHADOW), CAP
-    )
-    return (cost * free_of(hidden, scene.frame, level.grid, pose).reshape(cost.shape)).mean(1)
+    off = got * gain[..., None] - ground
+    return np.minimum((off * off).sum(1) / (3 * NOISE**2), CAP).mean(1)

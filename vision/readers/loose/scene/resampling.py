@@ -35,12 +35,6 @@ def cut(
     return got if light is None else got * light[:, None, None, :].astype(np.float32)
 
 
-def free_of(hidden: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """(N, h, w) 0..1: how much of patches at (N, 3) poses a mask (h, w) on the canvas leaves to be
-    seen"""
-    return 1 - cut(hidden, frame, grid, pose)[..., 0].clip(0, 1)
-
-
 def in_pixels(frame: Frame, pose: np.ndarray) -> np.ndarray:
     """(N, 3) poses in pixels of the canvas and radians"""
     return np.column_stack([frame.to_px(pose[:, :2]), pose[:, 2]])
@@ -54,11 +48,6 @@ def is_canvas(canvas: np.ndarray) -> bool:
         and canvas.dtype == np.uint8
         and canvas.flags.c_contiguous
     )
-
-
-def is_mask(mask: np.ndarray) -> bool:
-    """The same of (h, w) uint8"""
-    return mask.ndim == 2 and mask.dtype == np.uint8 and mask.flags.c_contiguous
 
 
 def is_whole(*canvases: np.ndarray) -> bool:

@@ -45,11 +45,10 @@ class Scene(msgspec.Struct, eq=False):
     """seen: (h, w, 4) uint8, pad_channels(); ground: the same for the empty board and the cards
     found; weight: (h, w) float32, 1 / grey levels², negative where something known covers; strange:
     (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3) factors to the empty board's light;
-    off: (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the
-    ground without any cards; corner: (x, y) pixels of the whole canvas at which this part of it
-    begins; laid: rectangles in which ground was changed; softened: pictures averaged over so many
-    pixels, the ground as it was after the first so many changes to it; soft: what is seen and the
-    ground, where they are such"""
+    off: (h, w) how strange in units of noise, only kept for learning; corner: (x, y) pixels of the
+    whole canvas at which this part of it begins; laid: rectangles in which ground was changed;
+    softened: pictures averaged over so many pixels, the ground as it was after the first so many
+    changes to it; soft: what is seen and the ground, where they are such"""
 
     frame: Frame
     lean: Lean
@@ -59,7 +58,6 @@ class Scene(msgspec.Struct, eq=False):
     strange: np.ndarray
     light: np.ndarray
     off: np.ndarray | None = None
-    board: np.ndarray | None = None
     corner: tuple[int, int] = (0, 0)
     laid: list[Rect] = msgspec.field(default_factory=list)
     softened: dict[int, tuple[Softened, Softened, int]] = msgspec.field(default_factory=dict)
@@ -197,17 +195,15 @@ class Stage:
     def made(self, seen: np.ndarray, pose: Pose, light: np.ndarray, rect: Rect) -> Scene:
         """The scene of a part of the canvas of which this is seen, (h, w, 4), in this light"""
         x0, y0, x1, y1 = rect
-        board = self.ground(light, rect)
         strange = np.zeros(((y1 - y0) // FOLD, (x1 - x0) // FOLD), np.float32)
         scene = Scene(
             self.frame.part(*rect),
             Lean(pose),
             cv2.min(seen, (CLIPPED,) * 4, seen),
-            board.copy(),
+            self.ground(light, rect).copy(),
             self.weight[y0:y1, x0:x1].copy(),
             strange,
             light,
-            board=board,
             corner=(x0, y0),
         )
         self.estrange(scene, (0, 0, x1 - x0, y1 - y0))

@@ -84,6 +84,11 @@ class Board(msgspec.Struct, frozen=True):
     most: int = 1
     laid: int = 30
 
+    @property
+    def corners(self) -> np.ndarray:
+        """(4, 2) mm: (0,0) (w,0) (w,h) (0,h)"""
+        return (SQUARE + 0.5) * self.size
+
 
 def turn_points(points: np.ndarray, angle: float) -> np.ndarray:
     """(n, 2) turned clockwise by radians"""
@@ -283,9 +288,8 @@ def film_board(
 ) -> np.ndarray:
     """A photo. odd: how far its light is from the usual"""
     table = cv2.resize(rng.normal(0, 9, (90, 120, 3)).astype(np.float32), SIZE)
-    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * board.size
     H = cv2.getPerspectiveTransform(
-        (corners * DOTS).astype(np.float32), pose.to_px(corners).astype(np.float32)
+        (board.corners * DOTS).astype(np.float32), pose.to_px(board.corners).astype(np.float32)
     )
     image = (table + np.array([70, 95, 120.0])).astype(np.float32)
     seen = cv2.warpPerspective(board.picture, H, SIZE, flags=cv2.INTER_AREA)
@@ -319,7 +323,7 @@ def draw_piece(
     ridge = at + turn_points(shape.outline * shape.size * (1, shape.ridge), turn)
     wall = base + shape.height * (1.0 if shape.ridge == 1 else 0.6)
 
-    def fill(points: list[tuple[np.ndarray, float]], bright: float) -> None:
+    def fill_face(points: list[tuple[np.ndarray, float]], bright: float) -> None:
         px = np.vstack([pose.to_px(np.array([mm]), z) for mm, z in points])
         shown = shade_colour(colour, bright)
         cv2.fillConvexPoly(image, np.rint(px * 16).astype(int), shown, cv2.LINE_AA, 4)
@@ -335,12 +339,12 @@ def draw_piece(
         b = (a + 1) % len(foot)
         out = (foot[a] + foot[b]) / 2 - at
         bright = 0.72 + 0.2 * float(out @ (0.77, 0.64)) / np.hypot(*out)
-        fill([(foot[a], base), (foot[b], base), (foot[b], wall), (foot[a], wall)], bright)
+        fill_face([(foot[a], base), (foot[b], base), (foot[b], wall), (foot[a], wall)], bright)
         if shape.ridge < 1:
             sides = [(foot[a], wall), (foot[b], wall), (ridge[b], top), (ridge[a], top)]
-            fill(sides, bright + 0.2)
+            fill_face(sides, bright + 0.2)
     if shape.ridge > 0.1:
-        fill([(p, top) for p in ridge], 1.05)
+        fill_face([(p, top) for p in ridge], 1.05)
     for stroke in shape.sign:
         ends = at + turn_points(stroke.reshape(2, 2) * shape.size, turn)
         (x0, y0), (x1, y1) = np.rint(pose.to_px(ends, top)).astype(int).tolist()
@@ -392,8 +396,7 @@ def write_copy(game: str, seed: int, folder: Path) -> None:
     ):
         pose = look_at(board, tilt, rng.uniform(60, 120), rng.normal(0, 2), 0.88)
         write_photo(name, random_layout(board, many, rng), pose, 0.0)
-        corners = pose.to_px(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * board.size)
-        tapped = (corners + rng.normal(0, 1.5, (4, 2))).round().tolist()
+        tapped = (pose.to_px(board.corners) + rng.normal(0, 1.5, (4, 2))).round().tolist()
         lines += [
             "",
             "[[photo]]",

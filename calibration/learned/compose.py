@@ -799,7 +799,7 @@ def hidden_contents(
         for i in g.ids:
             contents = tuple(layout.get(i, ()))
             base = base_contents(plan, plan.sites[i], contents)
-            if g.reads == "pile" and "?" in base and base in g.classes:
+            if "?" in base and base in g.classes:
                 out.setdefault(g.classes.index(base), []).append(contents)
     return out
 

@@ -20,11 +20,7 @@ from calibration.readers.pile.cut_out import (
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
-from vision.learned.groups import (
-    covered_sites,
-    is_buried,
-    stands_upright,
-)
+from vision.learned.groups import covered_sites, is_buried, stands_upright
 from vision.plan import LONG_SITE, Plan
 
 CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
@@ -227,19 +223,21 @@ def locate_specimen(
         difference(seen, bare), edges, piece.footprint, piece.disc, scale, -lean * piece.height
     )
     fills = min(piece.footprint) > 0.5 * box.min()
+    square = piece.footprint[0] == piece.footprint[1]
     tilts = (
         np.zeros(1)
         if piece.disc
         else np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
         if fills
-        else np.arange(0, 90 if piece.footprint[0] == piece.footprint[1] else 180, LOOSE_STEP)
+        else np.arange(0, 90 if square else 180, LOOSE_STEP)
     )
-    crosswise = max(piece.footprint) < LONG_SITE * box.min()
-    crosswise = crosswise and piece.footprint not in plan.directed_sizes
-    if not piece.disc and fills and crosswise and piece.footprint[0] != piece.footprint[1]:
-        tilts = np.concatenate([tilts, tilts + 90])
     if fills:
-        tilts = tilts + slant
+        crosswise = (
+            not (piece.disc or square)
+            and max(piece.footprint) < LONG_SITE * box.min()
+            and piece.footprint not in plan.directed_sizes
+        )
+        tilts = slant + (np.concatenate([tilts, tilts + 90]) if crosswise else tilts)
     off, s.turn = best_place(score, tilts, 0.4 * doubt, scale)[:2]
     s.top = centre + off
     s.look = crop_straight(canvas, view, s.top, s.turn, piece.footprint)

@@ -327,8 +327,9 @@ def share_directed_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
         ]
         for other in family:
             theirs = list(looks[other])
-            same = max((half_turn_likeness(a, b) for a in mine for b in theirs), default=0.0)
-            if same > SAME_PRINT or len(family) == 1:
+            if len(family) == 1 or any(
+                half_turn_likeness(a, b) > SAME_PRINT for a in mine for b in theirs
+            ):
                 looks.setdefault(kind, []).extend(half_turned(plan.pieces[kind], v) for v in theirs)
                 looks[other].extend(half_turned(plan.pieces[other], v) for v in mine)
 

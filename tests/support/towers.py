@@ -1,5 +1,7 @@
 """A chequered board with things of round slices standing on it, drawn as a camera sees it."""
 
+from collections.abc import Callable, Sequence
+
 import cv2
 import numpy as np
 
@@ -82,7 +84,16 @@ def towers_shots(plan: Plan, seed: int) -> list[Shot]:
     """A photo of the empty board and two with nine things on it"""
     rng = np.random.default_rng(seed)
     layouts = [{}, random_layout(plan, rng, 9), random_layout(plan, rng, 9)]
+    return photograph_layouts(plan, layouts, photo, rng)
+
+
+def photograph_layouts(
+    plan: Plan,
+    layouts: Sequence[dict[str, tuple[str, ...]]],
+    draw: Callable[..., np.ndarray],
+    rng: np.random.Generator,
+) -> list[Shot]:
+    """A photo of each, as `draw` draws the plan with a layout on it, from the usual place"""
     return [
-        Shot(photo(plan, one, camera(), rng), one, camera(), str(n))
-        for n, one in enumerate(layouts)
+        Shot(draw(plan, one, camera(), rng), one, camera(), str(n)) for n, one in enumerate(layouts)
     ]

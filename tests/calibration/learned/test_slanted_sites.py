@@ -10,7 +10,7 @@ from calibration.learned.teach import learned_reader, prepare_lesson, teach_netw
 from tests.support.towers import camera
 from tests.support.wagons import (
     SLOT,
-    photo,
+    draw_wagons,
     random_layout,
     slot_angles,
     turned_rectangle,
@@ -36,7 +36,7 @@ def lesson(plan, shots):
     return prepare_lesson(plan, shots, [])
 
 
-def outlined(corners, reads="pile"):
+def outline_site(corners, reads="pile"):
     return Site("here", tuple(map(tuple, np.round(corners, 1))), reads)
 
 
@@ -48,7 +48,7 @@ def test_a_slot_is_looked_at_along_its_length(degrees):
     corners = turned_rectangle(HERE, SLOT, degrees)
     for start in range(4):
         for mirrored in (1, -1):
-            box, turn = outlined(np.roll(corners, start, 0)[::mirrored]).frame
+            box, turn = outline_site(np.roll(corners, start, 0)[::mirrored]).frame
             assert box == pytest.approx(SLOT, abs=0.15)
             assert (turn - degrees + 90) % 180 - 90 == pytest.approx(0, abs=0.6)
 
@@ -65,7 +65,7 @@ def test_a_slot_is_looked_at_along_its_length(degrees):
     ],
 )
 def test_only_rectangles_of_piles_are_turned(corners, reads, turned):
-    site = outlined(corners, reads)
+    site = outline_site(corners, reads)
     box, turn = site.frame
     assert turn == pytest.approx(turned, abs=0.5)
     if not turned:
@@ -115,6 +115,6 @@ def test_little_learning_tells_wagons(plan, lesson):
     right = 0
     for turn in (0.0, 0.2):
         layout = random_layout(plan, rng, 5)
-        found = reader.read(photo(plan, layout, camera(turn), rng), camera(turn))
+        found = reader.read(draw_wagons(plan, layout, camera(turn), rng), camera(turn))
         right += sum(e.best == tuple(layout.get(s, ())) for s, e in found.items())
     assert right >= 17  # of 18

@@ -40,6 +40,7 @@ from calibration.learned.whole_looks import looks_by_kind
 from calibration.workers import begin_apart
 from vision.geometry.footprints import camera_position, lies_below
 from vision.geometry.posed_photo import Lying, Shot
+from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, Canvas
 from vision.learned.groups import (
     UNDER,
@@ -55,7 +56,9 @@ from vision.learned.groups import (
 )
 from vision.learned.network import Weights
 from vision.learned.reader import LearnedReader
+from vision.photometry.palette_light import LightReference
 from vision.photometry.reference_light import fit_lights
+from vision.photometry.room_light import small_view
 from vision.plan import Piece, Plan
 
 BATCH_SAMPLES = 4
@@ -81,13 +84,13 @@ class Unlearnt(RuntimeError):
 
 
 class Lesson(msgspec.Struct, frozen=True, eq=False):
-    """All that a copy's network learns from. view: how fine; reference: (h, w, 3) small log view of
-    the empty board, which tells the light; empty: (H, W, 3) log canvas of it"""
+    """All that a copy's network learns from. view: how fine; reference: what tells the
+    light; empty: (H, W, 3) log canvas of it"""
 
     plan: Plan
     view: Canvas
     shapes: Shapes
-    reference: np.ndarray
+    reference: LightReference
     empty: np.ndarray
     looks: Mapping[str, Sequence[Look]]
     standing: Mapping[str, Sequence[StandingLook]]
@@ -136,7 +139,8 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     """shots: the calibration photos; lying: where loose pieces and cards of clusters were found in
     them"""
     shots = with_empty_board(plan, shots)
-    reference, _ = fit_lights(plan, shots)
+    views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
+    reference = LightReference.of(fit_lights(plan, shots)[0], plan.size, views)
     groups = group_sites(plan, [s.layout for s in shots])
     shown = {k for s in shots for contents in s.layout.values() for k in contents}
     tall = [p.height for p in plan.piece if p.kind in shown and stands_upright(p)]

@@ -17,6 +17,7 @@ from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import Canvas, CanvasPart
 from vision.learned.groups import EMPTY, FOREIGN, group_sites
 from vision.learned.reader import FOREIGN_SHOWN, LearnedReader, close_up
+from vision.photometry.palette_light import LightReference
 from vision.photometry.room_light import small_view
 from vision.reader import Reader
 
@@ -32,7 +33,8 @@ def untaught(plan):
     view = Canvas.suited_to(plan, [s.pose for s in shots], 56.0)
     groups = group_sites(plan, [s.layout for s in shots])
     weights = initial_weights(Shapes.of(groups, (), view.scale), 3)
-    reference = small_view(Pyramid(shots[0].image), shots[0].pose, plan.size)
+    view_of_empty = small_view(Pyramid(shots[0].image), shots[0].pose, plan.size)
+    reference = LightReference.of(view_of_empty, plan.size)
     empty = np.full((*view.shape, 3), 4.5, np.float32)
     return LearnedReader(plan, view, groups, (), reference, empty, weights, export_trunk(weights))
 

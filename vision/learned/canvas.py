@@ -9,7 +9,8 @@ import numpy as np
 from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid, scale_at
-from vision.photometry.room_light import DARK, estimate_light, light_basis, small_view
+from vision.photometry.palette_light import LightReference
+from vision.photometry.room_light import DARK, light_basis, small_view
 from vision.plan import Plan
 
 CANVAS_MARGIN = 12.0  # mm shown around the board at least: pieces on its rim lean over it
@@ -79,14 +80,13 @@ class Canvas(msgspec.Struct, frozen=True):
         self,
         picture: np.ndarray | Pyramid,
         pose: Pose,
-        reference: np.ndarray,
+        reference: LightReference,
         window: Window | None = None,
     ) -> np.ndarray:
-        """(h, w, 3) float32: logarithm of the picture from above, in the light of `reference`, a
-        small log view of the empty board.
+        """(h, w, 3) float32: logarithm of the picture from above, in the light of `reference`.
         window: the part of the canvas that is wanted"""
         picture = Pyramid.of(picture)
-        light = estimate_light(small_view(picture, pose, self.size), reference, self.size)
+        light = reference.estimate_light(small_view(picture, pose, self.size))
         x0, y0, x1, y1 = window or (0, 0, *self.shape[::-1])
         w, h = x1 - x0, y1 - y0
         rows, columns = h // EXACT + 1, w // EXACT + 1

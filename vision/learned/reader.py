@@ -67,6 +67,7 @@ from vision.learned.network import (
     square_axes,
     standing_axes,
 )
+from vision.photometry.palette_light import LightReference
 from vision.plan import Plan
 from vision.storage import model_file
 
@@ -127,11 +128,11 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
 
 
 class LearnedReader:
-    """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which
-    tells the light; empty: (H, W, 3) log canvas of it; weights: of the classifiers; trunk: the
-    network's graph, ONNX; trust: site -> 0 to 1, how far the network is to be believed there, not
-    read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces;
-    mastered: on which it is believed before the matchers; cards: group -> how its cards look"""
+    """view: how the board is seen; reference: what tells the light; empty: (H, W, 3) log canvas of
+    the empty board; weights: of the classifiers; trunk: the network's graph, ONNX; trust: site -> 0
+    to 1, how far the network is to be believed there, not read at 0 (None: wholly); cards_alone: of
+    which it tells the card, and no loose pieces; mastered: on which it is believed before the
+    matchers; cards: group -> how its cards look"""
 
     def __init__(
         self,
@@ -139,7 +140,7 @@ class LearnedReader:
         view: Canvas,
         groups: Sequence[SiteGroup],
         forms: Sequence[Form],
-        reference: np.ndarray,
+        reference: LightReference,
         empty: np.ndarray,
         weights: Weights,
         trunk: bytes,
@@ -636,7 +637,7 @@ class LearnedReader:
             arrays |= model_file.add_prefix(f"cards/{n}", bank.pack())
         return arrays | {
             "about": model_file.text_as_array(json.dumps(about)),
-            "reference": self.reference.astype(np.float32),
+            **self.reference.pack(),
             "empty": self.empty.astype(np.float16),
             "trunk": np.frombuffer(self.graph, np.uint8),
         }
@@ -662,7 +663,7 @@ class LearnedReader:
             view,
             groups,
             forms,
-            arrays["reference"],
+            LightReference.unpack(arrays, view.size),
             arrays["empty"],
             model_file.strip_prefix("weights", arrays),
             arrays["trunk"].tobytes(),

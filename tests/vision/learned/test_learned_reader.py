@@ -58,6 +58,7 @@ from vision.learned.reader import (
     frame_tops,
     nearest_tops,
 )
+from vision.photometry.palette_light import LightReference
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
 from vision.storage.heap_trim import trim_heap
@@ -110,7 +111,7 @@ def untaught_reader(plan, layouts, image):
     groups = group_sites(plan, layouts)
     forms = group_forms(plan, groups)
     weights = initial_weights(Shapes.of(groups, forms, view.scale), 3)
-    reference = small_view(Pyramid(image), POSE, plan.size)
+    reference = LightReference.of(small_view(Pyramid(image), POSE, plan.size), plan.size)
     return LearnedReader(
         plan,
         view,

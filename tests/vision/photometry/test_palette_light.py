@@ -1,0 +1,116 @@
+"""Light told by all colours of a copy, where tiles hide most of its board."""
+
+import numpy as np
+import pytest
+
+from vision.photometry.palette_light import COLOURS, LightReference
+from vision.photometry.room_light import estimate_light, light_basis, to_logs
+
+SIZE = (480.0, 400.0)
+SHAPE = (80, 96)  # of small views
+TILES = np.array([(60, 60, 200), (60, 180, 80), (200, 120, 60), (70, 200, 220), (190, 130, 190)])
+LAMPS = {
+    "even": (0.2, 0.0, 0.0),
+    "warm on the left": (0.1, -0.35, 0.08),
+    "dark at the top": (-0.3, 0.1, -0.05),
+}
+
+
+def board(rng):
+    """(h, w, 3) grey levels of cloth, with coarse squares"""
+    squares = np.kron(rng.uniform(110, 190, (8, 8)), np.ones((10, 12)))
+    return squares[..., None] * (0.9, 0.8, 0.75) + rng.normal(0, 2, (*SHAPE, 3))
+
+
+def covered(rng, bare, share=1.0):
+    """The same under tiles, but for its right side, with a mark on each"""
+    seen = bare.copy()
+    for y in range(0, SHAPE[0], 8):
+        for x in range(0, SHAPE[1] - 16, 8):
+            if rng.random() < share:
+                seen[y : y + 8, x : x + 8] = TILES[rng.integers(len(TILES))]
+                seen[y + 2 : y + 4, x + 2 : x + 4] = 40
+    return seen + rng.normal(0, 2, seen.shape)
+
+
+def field_of(lamp):
+    """(h, w, 3) log units, by the sum, the slope and the warmth of a lamp"""
+    ys, xs = np.mgrid[0 : SHAPE[0], 0 : SHAPE[1]]
+    x = (xs + 0.5) / SHAPE[1] * 2 - 1
+    y = (ys + 0.5) / SHAPE[0] * 2 - 1
+    level, slope, warm = lamp
+    return (level + slope * x + 0.1 * slope * y)[..., None] + warm * (1 - x)[..., None] * (-1, 0, 1)
+
+
+def miss_of(light, lamp):
+    """How far a told light is off, log units, at most, over the board"""
+    ys, xs = np.mgrid[0:5, 0:5] / 4.0
+    mm = np.stack([xs * SIZE[0], ys * SIZE[1]], -1).reshape(-1, 2)
+    corners = np.ix_([0, 19, 39, 59, 79], [0, 24, 48, 72, 95])
+    told = (light_basis(mm, SIZE) @ light.weights).reshape(5, 5, 3)
+    return float(np.abs(told - field_of(lamp)[corners]).max())
+
+
+@pytest.fixture(scope="module")
+def copy():
+    """(the empty board's levels, what tells its light)"""
+    rng = np.random.default_rng(1)
+    bare = board(rng)
+    shown = [to_logs(bare), to_logs(covered(rng, bare, 0.6)), to_logs(covered(rng, bare, 0.5))]
+    return bare, LightReference.of(to_logs(bare).astype(np.float32), SIZE, shown)
+
+
+@pytest.mark.parametrize("lamp", LAMPS.values(), ids=LAMPS)
+def test_light_is_told_where_tiles_hide_the_board(copy, lamp):
+    bare, reference = copy
+    for seed in range(3):
+        levels = covered(np.random.default_rng(seed + 7), bare)
+        seen = to_logs((levels * np.exp(field_of(lamp))).clip(0, 255))
+        assert miss_of(reference.estimate_light(seen), lamp) < 0.12
+
+
+def test_the_board_alone_would_tell_it_wrong(copy):
+    """So that what is tested above is no light that anything could tell"""
+    bare, reference = copy
+    misses = []
+    for seed, lamp in enumerate(LAMPS.values()):
+        levels = covered(np.random.default_rng(seed + 7), bare)
+        seen = to_logs((levels * np.exp(field_of(lamp))).clip(0, 255))
+        misses.append(miss_of(estimate_light(seen, reference.view, SIZE), lamp))
+    assert max(misses) > 0.3
+
+
+def test_all_colours_of_a_copy_are_known(copy):
+    _, reference = copy
+    assert reference.colours.shape == (COLOURS, 4)
+    assert reference.colours[:, 3].sum() == pytest.approx(1)
+    for tile in TILES:
+        assert np.abs(reference.colours[:, :3] - to_logs(tile)).max(1).min() < 0.06
+
+
+def test_what_tells_the_light_is_kept(copy):
+    _, reference = copy
+    again = LightReference.unpack(reference.pack(), SIZE)
+    assert np.array_equal(again.view, reference.view)
+    assert np.array_equal(again.colours, reference.colours)
+
+
+@pytest.mark.parametrize("odd", [{"colours": np.zeros((4, 3))}, {"reference": np.zeros((4, 4))}])
+def test_what_is_kept_oddly_is_refused(copy, odd):
+    with pytest.raises(ValueError, match="odd"):
+        LightReference.unpack(copy[1].pack() | odd, SIZE)
+
+
+def test_without_colours_the_board_tells_the_light():
+    bare = board(np.random.default_rng(3))
+    view = to_logs(bare).astype(np.float32)
+    reference = LightReference.of(view, SIZE)
+    seen = view + np.float32(0.2)
+    told, alone = reference.estimate_light(seen), estimate_light(seen, view, SIZE)
+    assert np.array_equal(told.weights, alone.weights)
+
+
+def test_a_picture_that_is_white_all_over_has_some_light(copy):
+    _, reference = copy
+    light = reference.estimate_light(to_logs(np.full((*SHAPE, 3), 255)))
+    assert np.isfinite(light.weights).all()

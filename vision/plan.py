@@ -32,9 +32,9 @@ SMALL_PIECE = 5
 TIGHT = 1.2  # of a site's box that a piece laid on it may be
 LONG_SITE = 1.3  # times its width that a site is long which is looked at along its length
 STRAIGHT = 1.0  # degrees askew that no hand and no print keeps to
-# of its sides' product, by which a rectangle's corner may miss a right angle; of its shorter side,
-# by which the fourth corner may lie off: outlines of slots are rounded to whole millimetres
-ASKEW_CORNER = 0.1
+# cosine by which a rectangle's corners may miss a right angle, and of its shorter side, by which
+# one that faces another may differ from it: of 309 slots outlined by hand 0.19 and 0.53 at most
+ASKEW_CORNER, NARROWED = 0.25, 0.6
 SHARED_AREA = 0.5  # of a site, that another may not cover
 
 
@@ -130,10 +130,11 @@ class Site(msgspec.Struct, frozen=True, dict=True):
         straight = np.ptp(corners, axis=0), 0.0
         if self.reads != "pile" or len(corners) != 4:
             return straight
-        sides = np.diff(corners[:3], axis=0)
+        edges = np.roll(corners, -1, 0) - corners
+        sides = (edges[:2] - edges[2:]) / 2  # the mean of two that face each other
         long, short = lengths = np.sort(np.linalg.norm(sides, axis=1))[::-1]
-        gap = np.linalg.norm(corners[0] - corners[1] + corners[2] - corners[3])
-        if abs(sides[0] @ sides[1]) > ASKEW_CORNER * long * short or gap > ASKEW_CORNER * short:
+        gap = np.linalg.norm(edges[0] + edges[2])  # between them, where it is drawn narrower
+        if abs(sides[0] @ sides[1]) > ASKEW_CORNER * long * short or gap > NARROWED * short:
             return straight
         x, y = max(sides, key=np.linalg.norm)
         turn = math.degrees(math.atan2(y, x))

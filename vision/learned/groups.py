@@ -16,6 +16,7 @@ from vision.plan import Piece, Plan, Site
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
 UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
+LIKE_SIZE = 0.75  # of the larger's width and depth that the smaller of two sites of one size has
 OWN_GROUP = 4  # sites of one size that are a group of their own
 UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
 LEANS = 0.3  # of its height by which a standing piece's top is seen off its foot, as a rule
@@ -114,11 +115,15 @@ def group_sites(
     }
     sizes = {tuple(np.round(site_box(plan.sites[i]) / 4).astype(int)) for i in cards}
     usual = Counter((s.reads, *np.round(site_box(s) / 4).astype(int)) for s in plan.site)
+    alike = like_piles(plan)
     for s in plan.site:
+        if s.reads == "pile":
+            members.setdefault(("pile", alike[s.id]), []).append(s.id)
+            continue
         size = tuple(np.round(site_box(s) / 4).astype(int))
         # cells of all shapes are told apart by their loose pieces alone
-        bare = s.reads == "cluster" and size not in sizes and usual[s.reads, *size] < OWN_GROUP
-        members.setdefault((s.reads,) if bare else (s.reads, *size), []).append(s.id)
+        bare = size not in sizes and usual[s.reads, *size] < OWN_GROUP
+        members.setdefault(("cluster",) if bare else ("cluster", *size), []).append(s.id)
     covers = [covered_sites(plan, layout) for layout in layouts]
     out = []
     for key, ids in members.items():
@@ -153,6 +158,21 @@ def group_sites(
             )
         )
     return tuple(out)
+
+
+def like_piles(plan: Plan) -> dict[str, str]:
+    """A pile's site -> the largest of those that are of its size, but for how hands outline them"""
+    boxes = {s.id: site_box(s) for s in plan.site if s.reads == "pile"}
+    out: dict[str, str] = {}
+    for site in sorted(boxes, key=lambda i: -float(boxes[i].prod())):
+        leaders = [i for i in out if out[i] == i]
+        out[site] = next((i for i in leaders if is_like_size(boxes[site], boxes[i])), site)
+    return out
+
+
+def is_like_size(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two boxes (2,) mm are of one size, but for how hands outline them"""
+    return bool((LIKE_SIZE * other <= one).all() and (LIKE_SIZE * one <= other).all())
 
 
 def group_box(plan: Plan, ids: Iterable[str]) -> np.ndarray:

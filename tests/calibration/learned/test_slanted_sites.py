@@ -1,5 +1,6 @@
 """Slots at all angles are learnt from and read as one sort of site."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -18,7 +19,7 @@ from tests.support.wagons import (
     wagons_shots,
 )
 from vision.learned.groups import group_sites
-from vision.plan import Site
+from vision.plan import Plan, Site
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,38 @@ def test_slots_at_all_angles_are_one_group(plan, shots):
     assert group.degrees_of(plan.site) == pytest.approx(
         [a % 180 for a in slot_angles(plan).values()], abs=0.1
     )
+
+
+def test_slots_outlined_by_hand_are_looked_at_along_too():
+    """As somebody outlined them on a photo: ends askew, one side longer than the other"""
+    rng = np.random.default_rng(2)
+    outlines = [
+        turned_rectangle(HERE + (60 * n, 0), (26, 10), 25.0 * n) + rng.uniform(-1.3, 1.3, (4, 2))
+        for n in range(12)
+    ]
+    sites = tuple(
+        msgspec.structs.replace(outline_site(o), id=f"slot {n}") for n, o in enumerate(outlines)
+    )
+    for n, site in enumerate(sites):
+        box, turn = site.frame
+        assert box == pytest.approx((26, 10), abs=2.7)
+        assert (turn - 25.0 * n + 90) % 180 - 90 == pytest.approx(0, abs=6)
+    (group,) = group_sites(Plan("slots", (800.0, 120.0), sites), [])
+    assert len(group.ids) == 12
+
+
+def test_piles_of_other_sizes_are_other_groups():
+    sides = {"small": (20, 20), "a bit larger": (24, 22), "wide": (40, 20), "large": (42, 42)}
+    sites = tuple(
+        msgspec.structs.replace(outline_site(turned_rectangle(HERE, side, 0.0)), id=name)
+        for name, side in sides.items()
+    )
+    groups = group_sites(Plan("fields", (200.0, 200.0), sites), [])
+    assert {frozenset(g.ids) for g in groups} == {
+        frozenset({"small", "a bit larger"}),
+        frozenset({"wide"}),
+        frozenset({"large"}),
+    }
 
 
 def test_wagons_are_found_along_their_slots(plan, shots, lesson):

@@ -46,6 +46,12 @@ GLOSS, GLEAM, GLEAM_SIZE = 0.2, (7.0, 130.0), (0.08, 1.5)
 # of the samples, lit more than the camera takes in: what is brighter than white, less so many log units at
 # most, is cut off. It is 0.3 where there is 1.35 times the light of the photos learnt from
 OVEREXPOSED, MOST_CUT_OFF = 0.2, 0.4
+# of one colour besides, in every other of them: of a lamp that the camera is not set to
+MOST_CUT_OF_COLOUR = 0.6
+# what phones make of the same table on another day, one standard deviation of the log of how far
+# colours are from grey, and by how much dark and bright are farther apart or nearer at most
+VIVID, HAZE = 0.15, 0.15
+MIDDLE_LEVEL = 150.0  # of 255, from which they are; a board's bright ground as a rule
 WHITE_LOG = math.log(255 + DARK)  # in a canvas, whose light is that of a photo of the empty board
 # of the samples, across which somebody's shadow falls: at most so many log units darker, its edge soft over
 # so many pixels
@@ -1047,6 +1053,17 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     return cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
 
 
+def render_otherwise(x: np.ndarray, vivid: float, clear: float) -> np.ndarray:
+    """A log picture (h, w, 3) whose colours are so many log units farther from grey, and whose grey
+    levels are by so much farther from their middle"""
+    grey = x.mean(2, keepdims=True)
+    levels = cv2.exp(grey + (x - grey) * np.float32(math.exp(vivid)))
+    middle = MIDDLE_LEVEL + DARK
+    return cv2.log(
+        np.maximum(levels * np.float32(1 + clear) - np.float32(clear * middle), DARK / 2)
+    )
+
+
 def relight_picture(
     rng: np.random.Generator, x: np.ndarray, grain: float = 1.0, odd: float = 1.0
 ) -> np.ndarray:
@@ -1069,6 +1086,7 @@ def relight_picture(
         -1,
     )
     x = (x - 4.6) * np.float32(1 + much * rng.uniform(-0.07, 0.07)) + 4.6 + field
+    x = render_otherwise(x, much * rng.normal(0, VIVID), much * rng.uniform(-HAZE, HAZE))
     if rng.random() < GLOSS:  # gloss: a lamp mirrored adds the same light to dark and bright
         (cx, cy), (sx, sy) = rng.uniform(-1, 1, 2), np.exp(rng.uniform(*np.log(GLEAM_SIZE), 2))
         bright = np.exp(rng.uniform(*np.log(GLEAM)))
@@ -1091,5 +1109,7 @@ def relight_picture(
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
     x = x + noise
     if rng.random() < odd * OVEREXPOSED:
-        x = np.minimum(x, np.float32(WHITE_LOG - rng.uniform(0, MOST_CUT_OFF)))
+        cut = np.full(3, rng.uniform(0, MOST_CUT_OFF))
+        cut[rng.integers(3)] += rng.choice([0.0, rng.uniform(0, MOST_CUT_OF_COLOUR)])
+        x = np.minimum(x, np.float32(WHITE_LOG - cut))
     return x

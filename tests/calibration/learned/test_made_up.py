@@ -8,16 +8,19 @@ import pytest
 from calibration.learned import teach
 from calibration.learned.compose import (
     DEEPEST_SHADOW,
+    MOST_CUT_OF_COLOUR,
     MOST_CUT_OFF,
     SIDE,
     WHITE_LOG,
     Painter,
     Truth,
     relight_picture,
+    render_otherwise,
 )
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import batches_beside, initial_weights, make_batches
+from vision.photometry.room_light import DARK
 
 pytestmark = pytest.mark.slow
 
@@ -179,6 +182,11 @@ def test_what_is_brighter_than_the_camera_takes_in_is_cut_off(monkeypatch):
         tops[share] = [relight_picture(np.random.default_rng(n), bright).max() for n in range(20)]
     assert max(tops[0.0]) > WHITE_LOG
     assert WHITE_LOG - MOST_CUT_OFF <= min(tops[1.0]) < max(tops[1.0]) <= WHITE_LOG
+    monkeypatch.setattr("calibration.learned.compose.NOISE", 0.004)
+    seen = (relight_picture(np.random.default_rng(n), bright) for n in range(40))
+    apart = np.array([np.ptp(v.max((0, 1))) for v in seen])
+    assert 0.3 < (apart > 0.05).mean() < 0.7, "one colour is cut off before the others, or none"
+    assert 0.3 < apart.max() <= MOST_CUT_OF_COLOUR
     assert relight_picture(np.random.default_rng(3), dark).max() < WHITE_LOG - MOST_CUT_OFF
 
 
@@ -186,6 +194,7 @@ def test_shadows_fall_across_a_part_of_a_picture(monkeypatch):
     plain = np.full((64, 64, 3), 4.6, np.float32)
     monkeypatch.setattr("calibration.learned.compose.GLOSS", 0.0)
     monkeypatch.setattr("calibration.learned.compose.LIGHT", 0.0)
+    monkeypatch.setattr("calibration.learned.compose.HAZE", 0.0)
     darkest = {}
     for share in (0.0, 1.0):
         monkeypatch.setattr("calibration.learned.compose.OVERSHADOWED", share)
@@ -196,9 +205,20 @@ def test_shadows_fall_across_a_part_of_a_picture(monkeypatch):
     assert darkest[0.0] > 4.3 and 4.6 - DEEPEST_SHADOW - 0.3 < darkest[1.0] < 4.0
 
 
+def test_pictures_are_rendered_more_vivid_or_paler_about_their_middle():
+    levels = np.array([[[40.0, 80, 160], [150, 150, 150], [60, 60, 60]]])
+    x = np.log(levels + DARK).astype(np.float32)
+    apart = {v: np.ptp(render_otherwise(x, v, 0.0)[0, 0]) for v in (-0.3, 0.0, 0.3)}
+    assert apart[-0.3] < 0.8 * apart[0.0] < apart[0.0] < 0.8 * apart[0.3]
+    hazy, clear = (np.exp(render_otherwise(x, 0.0, v)[0]) - DARK for v in (-0.2, 0.2))
+    assert hazy[1] == pytest.approx(150, abs=0.1) and clear[1] == pytest.approx(150, abs=0.1)
+    assert hazy[2] == pytest.approx(78, abs=0.1) and clear[2] == pytest.approx(42, abs=0.1)
+
+
 def test_boards_that_a_network_is_examined_on_lie_in_usual_light(monkeypatch):
     dark = np.full((32, 32, 3), 4.6, np.float32)
     monkeypatch.setattr("calibration.learned.compose.OVERSHADOWED", 1.0)
     monkeypatch.setattr("calibration.learned.compose.OVEREXPOSED", 1.0)
+    monkeypatch.setattr("calibration.learned.compose.HAZE", 0.0)
     seen = [relight_picture(np.random.default_rng(n), dark, odd=0.0).min() for n in range(20)]
     assert min(seen) > 4.0

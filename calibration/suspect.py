@@ -76,7 +76,7 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
                 say(
                     (
                         "in {photo} the board is only found to {error} pixels: tap its "
-                        "corners again, corner {number} first"
+                        "corners again, corner {number} first; it should lie flat"
                     ),
                     photo=photo.name,
                     error=f"{shot.pose.error_px:.1f}",

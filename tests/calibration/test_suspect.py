@@ -171,7 +171,7 @@ def test_two_pieces_laid_the_wrong_way_round_are_named():
             4.06,
             [
                 "in a.jpg the board is only found to 4.1 pixels: tap its corners "
-                "again, corner 2 first"
+                "again, corner 2 first; it should lie flat"
             ],
         ),
     ],

@@ -127,14 +127,19 @@ def first_layout(table, lies):
 
 
 def take_photo(page, number):
-    """As people do: asked whether it is to be taken all the same, they say yes."""
+    """As people do: asked whether it is to be taken all the same, they say yes, and once more where
+    the live picture has meanwhile shown something else amiss."""
     button = page.locator("[data-focus=take]")
     button.click()
     taken = page.locator(f".photos li:nth-child({number + 1}) .again")
     again = page.get_by_role("button", name="Take it all the same?")
     taken.or_(again).first.wait_for(state="attached")
-    if again.is_visible():
-        again.click()
+    for _ in range(3):
+        if again.is_visible():
+            again.click()
+        page.wait_for_timeout(500)
+        if taken.count():
+            break
     taken.wait_for(state="attached")
 
 

@@ -238,7 +238,7 @@ class Reader:
                 sites = None
             if sites is not None and cache.untouched:
                 picture.take_as_is()
-        learned = {} if self.learned is None else self.learned.read(picture.raw, pose, sites)
+        learned = {} if self.learned is None else self.learned.read(picture.raw, pose, sites, cache)
         alone = self.tall_piles(learned, pose) | self.plain_piles(learned, pose)
         try:
             found = self.match_sites(picture, pose, sites, cache, alone.keys())

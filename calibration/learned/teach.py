@@ -146,8 +146,9 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     tall = [p.height for p in plan.piece if p.kind in shown and stands_upright(p)]
     view = Canvas.suited_to(plan, [s.pose for s in shots], max(tall, default=0.0))
     fine = view.finer(min(view.scale * CUT_ZOOM, 4.0))
-    canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
-    cuts = [fine.rectify(s.image, s.pose, reference) for s in shots]
+    lights = [reference.estimate_light(v) for v in views]
+    canvases = [view.rectify(s.image, s.pose, light) for s, light in zip(shots, lights)]
+    cuts = [fine.rectify(s.image, s.pose, light) for s, light in zip(shots, lights)]
     bare = [n for n, s in enumerate(shots) if not s.layout]
     empty, empty_cut = (
         np.mean([c[n] for n in bare], 0).astype(np.float32) for c in (canvases, cuts)

@@ -26,7 +26,7 @@ class SureNetwork:
             for s, e in evidence.items()
         }
 
-    def read(self, picture, pose, sites=None):
+    def read(self, picture, pose, sites=None, cache=None):
         return {s: e for s, e in self.told.items() if sites is None or s in sites}
 
 

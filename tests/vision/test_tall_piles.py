@@ -91,7 +91,8 @@ def test_a_man_and_its_mirror_image_are_told_alike(plan, untaught, monkeypatch):
     rng, pose, view = np.random.default_rng(6), camera(), untaught.view
     image = photo(plan, random_layout(plan, rng, 6), pose, rng)
     window = (0, 0, *view.shape[::-1])
-    part = CanvasPart(view.rectify(image, pose, untaught.reference, window), window, pose)
+    light = untaught.reference.light_of(Pyramid(image), pose)
+    part = CanvasPart(view.rectify(image, pose, light, window), window, pose)
     ids = [s.id for s in plan.site]
     told = untaught.classify_closely(0, ids, part)
     monkeypatch.setattr("vision.learned.reader.close_up", lambda *seen: close_up(*seen)[::-1])
@@ -102,7 +103,8 @@ def test_something_foreign_is_as_seldom_as_on_tables(plan, untaught):
     rng, pose, view = np.random.default_rng(7), camera(), untaught.view
     image = photo(plan, random_layout(plan, rng, 6), pose, rng)
     window = (0, 0, *view.shape[::-1])
-    part = CanvasPart(view.rectify(image, pose, untaught.reference, window), window, pose)
+    light = untaught.reference.light_of(Pyramid(image), pose)
+    part = CanvasPart(view.rectify(image, pose, light, window), window, pose)
     shown = []
     look = untaught.classify_pictures
     untaught.classify_pictures = lambda *asked: shown.append(look(*asked)) or shown[-1]

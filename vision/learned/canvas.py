@@ -9,8 +9,7 @@ import numpy as np
 from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid, scale_at
-from vision.photometry.palette_light import LightReference
-from vision.photometry.room_light import DARK, light_basis, small_view
+from vision.photometry.room_light import DARK, RoomLight, light_basis
 from vision.plan import Plan
 
 CANVAS_MARGIN = 12.0  # mm shown around the board at least: pieces on its rim lean over it
@@ -80,13 +79,12 @@ class Canvas(msgspec.Struct, frozen=True):
         self,
         picture: np.ndarray | Pyramid,
         pose: Pose,
-        reference: LightReference,
+        light: RoomLight,
         window: Window | None = None,
     ) -> np.ndarray:
-        """(h, w, 3) float32: logarithm of the picture from above, in the light of `reference`.
+        """(h, w, 3) float32: logarithm of the picture from above, with its light undone.
         window: the part of the canvas that is wanted"""
         picture = Pyramid.of(picture)
-        light = reference.estimate_light(small_view(picture, pose, self.size))
         x0, y0, x1, y1 = window or (0, 0, *self.shape[::-1])
         w, h = x1 - x0, y1 - y0
         rows, columns = h // EXACT + 1, w // EXACT + 1

@@ -14,6 +14,7 @@ import numpy as np
 
 from vision.evidence.count_options import best_options, count_distributions
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
+from vision.frame_cache import FrameCache
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
@@ -67,7 +68,8 @@ from vision.learned.network import (
     square_axes,
     standing_axes,
 )
-from vision.photometry.palette_light import LightReference
+from vision.photometry.palette_light import KnownLight, LightReference
+from vision.photometry.room_light import RoomLight, small_view
 from vision.plan import Plan
 from vision.storage import model_file
 
@@ -205,10 +207,15 @@ class LearnedReader:
         self.cards_alone, self.mastered = frozenset(cards_alone), frozenset(mastered)
 
     def read(
-        self, picture: np.ndarray | Pyramid, pose: Pose, sites: Set[str] | None = None
+        self,
+        picture: np.ndarray | Pyramid,
+        pose: Pose,
+        sites: Set[str] | None = None,
+        cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
         """Evidence of these sites, of all where none are named; none of sites on which it is not
-        believed"""
+        believed. cache: keeps the light while it is still"""
+        picture = Pyramid.of(picture)
         wanted = [
             (g, [i for i in g.ids if self.trust[i] > 0 and (sites is None or i in sites)])
             for g in self.groups
@@ -217,7 +224,7 @@ class LearnedReader:
         if not asked:
             return {}
         window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked, pose)
-        seen = self.view.rectify(picture, pose, self.reference, window)
+        seen = self.view.rectify(picture, pose, self.tell_light(picture, pose, cache), window)
         part = CanvasPart(seen, window, pose)
         shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
         first = quarter = None
@@ -247,6 +254,17 @@ class LearnedReader:
                     mine, out, part.crop_window(around), first.crop_window(part, around), pieces
                 )
         return out
+
+    def tell_light(self, picture: Pyramid, pose: Pose, cache: FrameCache | None) -> RoomLight:
+        """The picture's light; the last one's where it looks the same but for some places"""
+        seen = small_view(picture, pose, self.view.size)
+        known = None if cache is None else cache.states.get("light")
+        if isinstance(known, KnownLight) and known.holds_in(seen):
+            return known.light
+        light = self.reference.estimate_light(seen)
+        if cache is not None:
+            cache.states["light"] = KnownLight(seen, light)
+        return light
 
     def tell_clusters(
         self,

@@ -103,7 +103,7 @@ def look_at_squares(
     view = msgspec.structs.replace(
         reader.view, margin=reader.view.margin + float(np.ceil(wide.max()))
     )
-    seen = view.rectify(picture, pose, reader.reference)
+    seen = view.rectify(picture, pose, reader.reference.light_of(picture, pose))
     shape = tuple(n + 2 * SQUARES_ASTRAY for n in grid.shape)
     squares = np.array(list(np.ndindex(shape))) - SQUARES_ASTRAY
     centres = grid.first + grid.step * squares

@@ -12,12 +12,15 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.pose import Pose
+from vision.geometry.site_windows import Pyramid
 from vision.photometry.room_light import (
     CLIPPED,
     LOG_LEVELS,
     RoomLight,
     estimate_light,
     sampled_basis,
+    small_view,
 )
 from vision.storage.model_file import Arrays
 
@@ -33,10 +36,24 @@ TELLING = 0.1  # of a place counts: what lies there is some ten of them wide
 # one standard deviation, log units: how much brighter it is all over, sloping, curved; how much
 # redder or bluer, as a camera sets its white otherwise, and lamps of one room differ little
 BRIGHTNESS_SD, HUE_SD = (1.7, 0.9, 0.9, 0.5, 0.5, 0.5), (0.25, 0.08, 0.08, 0.05, 0.05, 0.05)
+# log units by which half of a view may look otherwise in the same light: a camera's noise is
+# 0.01 in pixels made so small, and a light that is 5 % brighter is another
+STILL = 0.02
 FEWEST = 20  # places to tell light by
 # brightness and two hues at right angles, of B G R
 AXES = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 LIGHT_PRECISION = np.array([BRIGHTNESS_SD, HUE_SD, HUE_SD]).T ** -2.0
+
+
+class KnownLight(msgspec.Struct, frozen=True, eq=False):
+    """The light that was told of a small log view (h, w, 3)"""
+
+    seen: np.ndarray
+    light: RoomLight
+
+    def holds_in(self, seen: np.ndarray) -> bool:
+        """Whether another view is lit as this one: most of it looks the same"""
+        return float(np.median(np.abs(seen - self.seen))) < STILL
 
 
 class LightReference(msgspec.Struct, frozen=True, eq=False):
@@ -72,6 +89,10 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         if view.ndim != 3 or view.shape[2] != 3 or colours.ndim != 2 or colours.shape[1] != 4:
             raise ValueError("the light's reference is odd")
         return cls(view, size, colours)
+
+    def light_of(self, picture: Pyramid, pose: Pose) -> RoomLight:
+        """A picture's, in which the board lies so"""
+        return self.estimate_light(small_view(picture, pose, self.size))
 
     def estimate_light(self, seen: np.ndarray) -> RoomLight:
         """The light of a small log view (h, w, 3)"""

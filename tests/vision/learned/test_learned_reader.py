@@ -17,6 +17,7 @@ from calibration.learned.network import match_piece_prints, match_site_prints, r
 from calibration.learned.teach import initial_weights
 from devtools.bench import memory_mb
 from vision.evidence.site_evidence import CountedEvidence
+from vision.frame_cache import FrameCache
 from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
@@ -261,10 +262,30 @@ def test_canvas_places_go_there_and_back():
 
 
 def test_a_window_of_the_canvas_shows_the_same_pixels(reader, image):
-    whole = reader.view.rectify(image, POSE, reader.reference)
+    light = reader.reference.light_of(Pyramid(image), POSE)
+    whole = reader.view.rectify(image, POSE, light)
     x0, y0, x1, y1 = reader.window_of({"P3"}, POSE)
-    part = reader.view.rectify(image, POSE, reader.reference, (x0, y0, x1, y1))
+    part = reader.view.rectify(image, POSE, light, (x0, y0, x1, y1))
     assert part == pytest.approx(whole[y0:y1, x0:x1], abs=1e-3)
+
+
+def test_light_is_told_anew_only_where_it_changed(reader, image, monkeypatch):
+    asked = []
+    told = type(reader.reference).estimate_light
+    monkeypatch.setattr(
+        type(reader.reference), "estimate_light", lambda *a: asked.append(1) or told(*a)
+    )
+    cache = FrameCache()
+    for _ in range(2):
+        whole = reader.tell_light(Pyramid(image), POSE, cache)
+        assert len(asked) == 1
+    brighter = np.clip(image * 1.3, 0, 255).astype(np.uint8)
+    assert reader.tell_light(Pyramid(brighter), POSE, cache).weights[0].mean() > (
+        whole.weights[0].mean() + 0.1
+    )
+    assert len(asked) == 2
+    reader.tell_light(Pyramid(brighter), POSE, None)
+    assert len(asked) == 3, "nobody keeps it"
 
 
 def test_input_holds_four_pixels_in_a_row():

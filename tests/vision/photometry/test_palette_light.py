@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vision.photometry.palette_light import COLOURS, LightReference
+from vision.photometry.palette_light import COLOURS, KnownLight, LightReference
 from vision.photometry.room_light import estimate_light, light_basis, to_logs
 
 SIZE = (480.0, 400.0)
@@ -86,6 +86,17 @@ def test_all_colours_of_a_copy_are_known(copy):
     assert reference.colours[:, 3].sum() == pytest.approx(1)
     for tile in TILES:
         assert np.abs(reference.colours[:, :3] - to_logs(tile)).max(1).min() < 0.06
+
+
+def test_a_light_holds_while_most_of_a_board_looks_the_same(copy):
+    bare, reference = copy
+    rng = np.random.default_rng(4)
+    seen = to_logs(bare)
+    known = KnownLight(seen, reference.estimate_light(seen))
+    assert known.holds_in(to_logs(bare + rng.normal(0, 2, bare.shape)))
+    assert known.holds_in(to_logs(covered(rng, bare, 0.4))), "tiles were laid"
+    assert not known.holds_in(to_logs(1.06 * bare)), "a lamp was switched on"
+    assert not known.holds_in(to_logs(bare * (0.9, 1.0, 1.1)))
 
 
 def test_what_tells_the_light_is_kept(copy):

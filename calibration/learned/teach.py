@@ -139,7 +139,8 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     """shots: the calibration photos; lying: where loose pieces and cards of clusters were found in
     them"""
     shots = with_empty_board(plan, shots)
-    views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
+    pictures = [Pyramid(s.image) for s in shots]
+    views = [small_view(p, s.pose, plan.size) for p, s in zip(pictures, shots)]
     reference = LightReference.of(fit_lights(plan, shots)[0], plan.size, views)
     groups = group_sites(plan, [s.layout for s in shots])
     shown = {k for s in shots for contents in s.layout.values() for k in contents}
@@ -147,8 +148,8 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     view = Canvas.suited_to(plan, [s.pose for s in shots], max(tall, default=0.0))
     fine = view.finer(min(view.scale * CUT_ZOOM, 4.0))
     lights = [reference.estimate_light(v) for v in views]
-    canvases = [view.rectify(s.image, s.pose, light) for s, light in zip(shots, lights)]
-    cuts = [fine.rectify(s.image, s.pose, light) for s, light in zip(shots, lights)]
+    lit = [(p, s.pose, light) for p, s, light in zip(pictures, shots, lights)]
+    canvases, cuts = ([v.rectify(*one) for one in lit] for v in (view, fine))
     bare = [n for n, s in enumerate(shots) if not s.layout]
     empty, empty_cut = (
         np.mean([c[n] for n in bare], 0).astype(np.float32) for c in (canvases, cuts)

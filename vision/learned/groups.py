@@ -113,16 +113,16 @@ def group_sites(
         for s in [plan.sites[i]]
         if s.reads == "cluster" and base_contents(plan, s, tuple(contents))
     }
-    sizes = {tuple(np.round(site_box(plan.sites[i]) / 4).astype(int)) for i in cards}
-    usual = Counter((s.reads, *np.round(site_box(s) / 4).astype(int)) for s in plan.site)
     alike = like_piles(plan)
+    rough = {s.id: rough_size(s) for s in plan.site if s.reads == "cluster"}
+    sizes, usual = {rough[i] for i in cards}, Counter(rough.values())
     for s in plan.site:
         if s.reads == "pile":
             members.setdefault(("pile", alike[s.id]), []).append(s.id)
             continue
-        size = tuple(np.round(site_box(s) / 4).astype(int))
+        size = rough[s.id]
         # cells of all shapes are told apart by their loose pieces alone
-        bare = size not in sizes and usual[s.reads, *size] < OWN_GROUP
+        bare = size not in sizes and usual[size] < OWN_GROUP
         members.setdefault(("cluster",) if bare else ("cluster", *size), []).append(s.id)
     covers = [covered_sites(plan, layout) for layout in layouts]
     out = []
@@ -160,13 +160,19 @@ def group_sites(
     return tuple(out)
 
 
+def rough_size(site: Site) -> tuple[int, int]:
+    """Width and depth of its box in steps of 4 mm"""
+    w, h = np.round(site_box(site) / 4).astype(int).tolist()
+    return w, h
+
+
 def like_piles(plan: Plan) -> dict[str, str]:
     """A pile's site -> the largest of those that are of its size, but for how hands outline them"""
     boxes = {s.id: site_box(s) for s in plan.site if s.reads == "pile"}
     out: dict[str, str] = {}
     for site in sorted(boxes, key=lambda i: -float(boxes[i].prod())):
-        leaders = [i for i in out if out[i] == i]
-        out[site] = next((i for i in leaders if is_like_size(boxes[site], boxes[i])), site)
+        largest = dict.fromkeys(out.values())
+        out[site] = next((i for i in largest if is_like_size(boxes[site], boxes[i])), site)
     return out
 
 

@@ -258,8 +258,8 @@ class LearnedReader:
     def tell_light(self, picture: Pyramid, pose: Pose, cache: FrameCache | None) -> RoomLight:
         """The picture's light; the last one's where it looks the same but for some places"""
         seen = small_view(picture, pose, self.view.size)
-        known = None if cache is None else cache.states.get("light")
-        if isinstance(known, KnownLight) and known.holds_in(seen):
+        known: KnownLight | None = None if cache is None else cache.states.get("light")
+        if known is not None and known.holds_in(seen):
             return known.light
         light = self.reference.estimate_light(seen)
         if cache is not None:

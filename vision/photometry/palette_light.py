@@ -8,6 +8,8 @@ expectation-maximisation (Dempster, Laird and Rubin 1977), blurred at first and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import msgspec
 import numpy as np
@@ -19,9 +21,9 @@ from vision.photometry.room_light import (
     LOG_LEVELS,
     RoomLight,
     estimate_light,
-    sampled_basis,
     small_view,
 )
+from vision.photometry.tone_response import sample_views
 from vision.storage.model_file import Arrays
 
 COLOURS = 28  # of a copy: as many as four games' boards with all their pieces have, and some shades
@@ -67,15 +69,14 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def of(
-        cls, view: np.ndarray, size: tuple[float, float], shown: list[np.ndarray] | None = None
+        cls, view: np.ndarray, size: tuple[float, float], shown: Sequence[np.ndarray] = ()
     ) -> LightReference:
         """shown: small log views of photos that show the copy's pieces too, in any light"""
         size = (float(size[0]), float(size[1]))
         out = cls(view, size, np.zeros((0, 4), np.float32))
-        for _ in range(2):  # the colours tell the light better, which tells the colours
-            lights = [out.estimate_light(v) for v in shown or ()]
-            seen = [light.within(v) for light, v in zip(lights, shown or ())]
-            out = cls(view, size, cluster_colours(seen)) if seen else out
+        for _ in range(2 if shown else 0):  # colours tell the light better, which tells the colours
+            seen = [out.estimate_light(v).within(v) for v in shown]
+            out = cls(view, size, cluster_colours(seen))
         return out
 
     def pack(self) -> Arrays:
@@ -99,12 +100,7 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         by_board = estimate_light(seen, self.view, self.size)
         if not len(self.colours):
             return by_board
-        basis = np.asarray(sampled_basis(*seen.shape[:2], self.size))
-        few = np.s_[::STEP, ::STEP]
-        basis, seen, bare = (
-            np.reshape(v.reshape(*seen.shape[:2], -1)[few], (-1, v.shape[-1]))
-            for v in (basis, seen, self.view)
-        )
+        seen, bare, basis = sample_views(seen, self.view, self.size, STEP)
         known = np.maximum(seen, bare).max(1) < LOG_LEVELS[CLIPPED]
         if known.sum() < FEWEST:
             return by_board
@@ -118,7 +114,7 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         return RoomLight((best @ AXES).astype(np.float32), self.size)
 
 
-def cluster_colours(seen: list[np.ndarray]) -> np.ndarray:
+def cluster_colours(seen: Sequence[np.ndarray]) -> np.ndarray:
     """(COLOURS, 4) float32 as of `LightReference`, of small log views in the reference's light"""
     pixels = np.concatenate([v.reshape(-1, 3) for v in seen]).astype(np.float32)
     until = cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 1e-3

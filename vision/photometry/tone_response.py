@@ -31,14 +31,12 @@ def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float
 
 
 def sample_views(
-    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]
+    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float], step: int = VIEW_STEP
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Some pixels of two small views (h, w, 3), both (N, 3), and the smooth functions (N, 6) of
-    their places"""
-    basis = sampled_basis(*empty.shape[:2], size, VIEW_STEP)
-    seen, empty = (
-        np.ascontiguousarray(v[::VIEW_STEP, ::VIEW_STEP].reshape(-1, 3)) for v in (seen, empty)
-    )
+    """Every `step`th pixel of two small views (h, w, 3), both (N, 3), and the smooth functions
+    (N, 6) of their places"""
+    basis = sampled_basis(*empty.shape[:2], size, step)
+    seen, empty = (np.ascontiguousarray(v[::step, ::step].reshape(-1, 3)) for v in (seen, empty))
     return seen, empty, basis
 
 

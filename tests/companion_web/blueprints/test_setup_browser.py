@@ -134,12 +134,12 @@ def take_photo(page, number):
     taken = page.locator(f".photos li:nth-child({number + 1}) .again")
     again = page.get_by_role("button", name="Take it all the same?")
     taken.or_(again).first.wait_for(state="attached")
-    for _ in range(3):
-        if again.is_visible():
-            again.click()
-        page.wait_for_timeout(500)
+    for waited in range(300):
         if taken.count():
             break
+        if waited % 100 == 0 and again.is_visible():
+            again.click()
+        page.wait_for_timeout(20)
     taken.wait_for(state="attached")
 
 

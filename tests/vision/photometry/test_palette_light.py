@@ -16,13 +16,13 @@ LAMPS = {
 }
 
 
-def board(rng):
+def draw_cloth(rng):
     """(h, w, 3) grey levels of cloth, with coarse squares"""
     squares = np.kron(rng.uniform(110, 190, (8, 8)), np.ones((10, 12)))
     return squares[..., None] * (0.9, 0.8, 0.75) + rng.normal(0, 2, (*SHAPE, 3))
 
 
-def covered(rng, bare, share=1.0):
+def cover_board(rng, bare, share=1.0):
     """The same under tiles, but for its right side, with a mark on each"""
     seen = bare.copy()
     for y in range(0, SHAPE[0], 8):
@@ -52,68 +52,72 @@ def miss_of(light, lamp):
 
 
 @pytest.fixture(scope="module")
-def copy():
+def known_copy():
     """(the empty board's levels, what tells its light)"""
     rng = np.random.default_rng(1)
-    bare = board(rng)
-    shown = [to_logs(bare), to_logs(covered(rng, bare, 0.6)), to_logs(covered(rng, bare, 0.5))]
+    bare = draw_cloth(rng)
+    shown = [
+        to_logs(bare),
+        to_logs(cover_board(rng, bare, 0.6)),
+        to_logs(cover_board(rng, bare, 0.5)),
+    ]
     return bare, LightReference.of(to_logs(bare).astype(np.float32), SIZE, shown)
 
 
 @pytest.mark.parametrize("lamp", LAMPS.values(), ids=LAMPS)
-def test_light_is_told_where_tiles_hide_the_board(copy, lamp):
-    bare, reference = copy
+def test_light_is_told_where_tiles_hide_the_board(known_copy, lamp):
+    bare, reference = known_copy
     for seed in range(3):
-        levels = covered(np.random.default_rng(seed + 7), bare)
+        levels = cover_board(np.random.default_rng(seed + 7), bare)
         seen = to_logs((levels * np.exp(field_of(lamp))).clip(0, 255))
         assert miss_of(reference.estimate_light(seen), lamp) < 0.12
 
 
-def test_the_board_alone_would_tell_it_wrong(copy):
+def test_the_board_alone_would_tell_it_wrong(known_copy):
     """So that what is tested above is no light that anything could tell"""
-    bare, reference = copy
+    bare, reference = known_copy
     misses = []
     for seed, lamp in enumerate(LAMPS.values()):
-        levels = covered(np.random.default_rng(seed + 7), bare)
+        levels = cover_board(np.random.default_rng(seed + 7), bare)
         seen = to_logs((levels * np.exp(field_of(lamp))).clip(0, 255))
         misses.append(miss_of(estimate_light(seen, reference.view, SIZE), lamp))
     assert max(misses) > 0.3
 
 
-def test_all_colours_of_a_copy_are_known(copy):
-    _, reference = copy
+def test_all_colours_of_a_copy_are_known(known_copy):
+    _, reference = known_copy
     assert reference.colours.shape == (COLOURS, 4)
     assert reference.colours[:, 3].sum() == pytest.approx(1)
     for tile in TILES:
         assert np.abs(reference.colours[:, :3] - to_logs(tile)).max(1).min() < 0.06
 
 
-def test_a_light_holds_while_most_of_a_board_looks_the_same(copy):
-    bare, reference = copy
+def test_a_light_holds_while_most_of_a_board_looks_the_same(known_copy):
+    bare, reference = known_copy
     rng = np.random.default_rng(4)
     seen = to_logs(bare)
     known = KnownLight(seen, reference.estimate_light(seen))
     assert known.holds_in(to_logs(bare + rng.normal(0, 2, bare.shape)))
-    assert known.holds_in(to_logs(covered(rng, bare, 0.4))), "tiles were laid"
+    assert known.holds_in(to_logs(cover_board(rng, bare, 0.4))), "tiles were laid"
     assert not known.holds_in(to_logs(1.06 * bare)), "a lamp was switched on"
     assert not known.holds_in(to_logs(bare * (0.9, 1.0, 1.1)))
 
 
-def test_what_tells_the_light_is_kept(copy):
-    _, reference = copy
+def test_what_tells_the_light_is_kept(known_copy):
+    _, reference = known_copy
     again = LightReference.unpack(reference.pack(), SIZE)
     assert np.array_equal(again.view, reference.view)
     assert np.array_equal(again.colours, reference.colours)
 
 
 @pytest.mark.parametrize("odd", [{"colours": np.zeros((4, 3))}, {"reference": np.zeros((4, 4))}])
-def test_what_is_kept_oddly_is_refused(copy, odd):
+def test_what_is_kept_oddly_is_refused(known_copy, odd):
     with pytest.raises(ValueError, match="odd"):
-        LightReference.unpack(copy[1].pack() | odd, SIZE)
+        LightReference.unpack(known_copy[1].pack() | odd, SIZE)
 
 
 def test_without_colours_the_board_tells_the_light():
-    bare = board(np.random.default_rng(3))
+    bare = draw_cloth(np.random.default_rng(3))
     view = to_logs(bare).astype(np.float32)
     reference = LightReference.of(view, SIZE)
     seen = view + np.float32(0.2)
@@ -121,7 +125,7 @@ def test_without_colours_the_board_tells_the_light():
     assert np.array_equal(told.weights, alone.weights)
 
 
-def test_a_picture_that_is_white_all_over_has_some_light(copy):
-    _, reference = copy
+def test_a_picture_that_is_white_all_over_has_some_light(known_copy):
+    _, reference = known_copy
     light = reference.estimate_light(to_logs(np.full((*SHAPE, 3), 255)))
     assert np.isfinite(light.weights).all()

@@ -4,7 +4,7 @@ value: Specimen."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import cv2
 import msgspec
@@ -16,12 +16,14 @@ from calibration.readers.pile.cut_out import (
     doubt_map,
     edge_strength,
     rim_score,
+    swept,
 )
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites, is_buried, stands_upright
-from vision.plan import LONG_SITE, Plan
+from vision.plan import LONG_SITE, Piece, Plan
+from vision.readers.pile.exemplar import footprint_mask
 
 CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
@@ -32,6 +34,13 @@ REACH = 8.0  # mm around a site in which its piece is looked for
 FOUND_OFF = 2  # double pixels of a look, 0.5 mm each or so, by which a piece may be found off
 MOST_ALIKE = 8  # others of its kind that say what a piece with something on it looks like
 BESIDE_PIECE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
+# times that each piece is sought: by its outline, then by the colour that its form has, where its
+# neighbours do not lie, which are better known each time
+ROUNDS_SOUGHT = 4
+SAME_BODY = 0.12  # log units between the colours of kinds that are of one material
+WHOLLY_UNLIKE = 0.25  # log units from which colours have nothing to do with each other
+FAINT = 0.06  # log units: pieces as like the board as that are not found by their colour
+BODY_WEIGHT = 2.0  # of a piece's colour, beside its outline, which also weighs two at most
 GIVE_BEYOND = (
     0.12  # of a site's side beyond it that is held against a place as much as a poor outline
 )
@@ -123,15 +132,21 @@ def cut_specimens(
             levels[-1].append(s)
         else:
             levels.append([s])
+
+    def below_of(s: Specimen) -> Specimen | None:
+        mine = [o for o in piles if (o.photo, o.site) == (s.photo, s.site)]
+        return next((o for o in mine if o.base < s.base), None)
+
     for level in levels:
-        for s in level:
-            below = next(
-                (o for o in piles if o.photo == s.photo and o.site == s.site and o.base < s.base),
-                None,
-            )
-            locate_specimen(
-                plan, view, s, shots[s.photo], canvases[s.photo], grounds[s.photo], below
-            )
+        colours: dict[str, np.ndarray] = {}
+        for n in range(ROUNDS_SOUGHT):
+            for s in level:
+                seen, bare, colour = canvases[s.photo], grounds[s.photo], colours.get(s.kind)
+                beside = [o for o in level if o.photo == s.photo and o is not s] if n else []
+                locate_specimen(
+                    plan, view, s, shots[s.photo], seen, bare, below_of(s), colour, beside
+                )
+            colours = body_colours(plan, level)
         for s in level:
             others = [o for o in level if o.kind == s.kind and o is not s][:MOST_ALIKE]
             alike = [s.look, *(turn_like(plan, o, s)[1] for o in others)]
@@ -194,9 +209,12 @@ def locate_specimen(
     canvas: np.ndarray,
     ground: np.ndarray,
     below: Specimen | None = None,
+    colour: np.ndarray | None = None,
+    beside: Sequence[Specimen] = (),
 ) -> None:
     """Finds where the piece lies: different from the ground inside its outline, edges along it.
-    below: the piece it lies on"""
+    below: the piece it lies on; colour: (3,) log, of most of such a piece, if it is known; beside:
+    others, which it does not cover where they were found"""
     piece, site = plan.pieces[s.kind], plan.sites[s.site]
     (box, slant), centre = site.frame, site.centre.copy()
     if piece.spans:
@@ -213,15 +231,21 @@ def locate_specimen(
     scale = min(view.scale, 60 / half)
     n = int(np.ceil(2 * half * scale))
     seen, bare = (crop_window(c, view, centre, n, scale) for c in (canvas, ground))
+    for o in beside:
+        if np.abs(o.top - centre).max() < half + max(plan.pieces[o.kind].footprint):
+            hull = (piece_silhouette(plan, o, lean) - centre) * scale + n / 2 - 0.5
+            taken = fill_mask(hull, (n, n)) > 0.5
+            bare[taken] = seen[taken]
     expected = lean * (s.base + piece.height)
     free = np.maximum(box / 2 - np.array(piece.footprint) / 2, 1.0)
     if slant:
         free = np.full(2, free.max())
     doubt = doubt_map(n, scale, free, expected, GIVE_BEYOND * box.max())
     edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
-    score = rim_score(
-        difference(seen, bare), edges, piece.footprint, piece.disc, scale, -lean * piece.height
-    )
+    foot = -lean * piece.height
+    scores = [rim_score(difference(seen, bare), edges, piece.footprint, piece.disc, scale, foot)]
+    if colour is not None:
+        scores.append(body_score(seen, bare, colour, piece, scale, foot))
     fills = min(piece.footprint) > 0.5 * box.min()
     square = piece.footprint[0] == piece.footprint[1]
     tilts = (
@@ -238,10 +262,60 @@ def locate_specimen(
             and piece.footprint not in plan.directed_sizes
         )
         tilts = slant + (np.concatenate([tilts, tilts + 90]) if crosswise else tilts)
-    off, s.turn = best_place(score, tilts, 0.4 * doubt, scale)[:2]
+    off, s.turn = best_place(
+        lambda tilt: sum(score(tilt) for score in scores), tilts, 0.4 * doubt, scale
+    )[:2]
     s.top = centre + off
     s.look = crop_straight(canvas, view, s.top, s.turn, piece.footprint)
     s.clear = np.ones(s.look.shape[:2], np.float32)
+
+
+def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndarray]:
+    """kind -> (3,) log, the colour of most of it where its pieces were found: that of all pieces of
+    its form where these look alike but for their prints"""
+
+    def colour_of(some: Sequence[Specimen]) -> np.ndarray:
+        return np.median(np.concatenate([s.look.reshape(-1, 3) for s in some]), 0)
+
+    forms: dict[tuple, dict[str, list[Specimen]]] = defaultdict(lambda: defaultdict(list))
+    for s in specimens:
+        piece = plan.pieces[s.kind]
+        forms[piece.footprint, piece.disc][s.kind].append(s)
+    out: dict[str, np.ndarray] = {}
+    for kinds in forms.values():
+        own = {kind: colour_of(mine) for kind, mine in kinds.items()}
+        common = colour_of([s for mine in kinds.values() for s in mine])
+        alike = all(difference(c, common) < SAME_BODY for c in own.values())
+        out |= dict.fromkeys(own, common) if alike else own
+    return out
+
+
+def body_score(
+    seen: np.ndarray,
+    bare: np.ndarray,
+    colour: np.ndarray,
+    piece: Piece,
+    scale: float,
+    foot: np.ndarray,
+) -> Callable[[float], np.ndarray]:
+    """tilt -> (S, S): how much of what has a piece's colour, and not the board's, it covers whose middle
+    lies at each pixel; BODY_WEIGHT where that is all it can. As of `rim_score`"""
+    body = np.broadcast_to(colour, bare.shape)
+    unlike_board, unlike_piece, contrast = (
+        np.minimum(difference(a, b), WHOLLY_UNLIKE)
+        for a, b in ((seen, bare), (seen, body), (body, bare))
+    )
+    gained = (unlike_board - unlike_piece) / max(float(np.median(contrast)), FAINT)
+    by = foot * scale
+    side = int(np.ceil(max(piece.footprint) * 1.35 * scale + 2 * np.abs(by).max()))
+    side = min(side, len(seen)) | 1
+
+    def score(tilt: float) -> np.ndarray:
+        mask = swept(footprint_mask(piece.footprint, piece.disc, side, scale, 0.0, tilt), by)
+        covered = BODY_WEIGHT * mask / mask.sum()
+        return cv2.filter2D(gained, cv2.CV_32F, covered, borderType=cv2.BORDER_REFLECT)
+
+    return score
 
 
 def crop_window(

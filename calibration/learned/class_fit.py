@@ -22,7 +22,13 @@ from calibration.learned.network import (
     run_trunk,
     sample_features,
 )
-from calibration.learned.prints import begin_prints, draw_parts, match_parts_of_rows
+from calibration.learned.prints import (
+    begin_prints,
+    draw_colours,
+    draw_parts,
+    match_parts_of_rows,
+    share_colours_of_rows,
+)
 from vision.learned.network import FINER, SITE_PIXELS, TEMPLATES, Weights, coarsen_pictures
 
 # Adam's steps for each batch, all of them at least, and how large they are at first
@@ -131,12 +137,13 @@ def fit_classifier(
     name: str, weights: Weights, rows: Rows, rounds: int, parts: bool = False
 ) -> Weights:
     """The classes and prints of one classifier, by the loss that is learnt with, in so many steps.
-    parts: what prints of parts tell, which stay as they are drawn, is learnt from too"""
+    parts: what prints of parts and the copy's own colours tell, which stay as they are drawn, is learnt
+    from too"""
     drawn: Weights = {}
     if parts:
-        drawn = draw_parts(name, rows)
-        told = match_parts_of_rows(name, drawn, rows)
-        rows = rows | {"embedded": np.concatenate([rows["embedded"], told], 1)}
+        drawn = draw_colours(name, rows) | draw_parts(name, rows)
+        told = share_colours_of_rows(name, drawn, rows), match_parts_of_rows(name, drawn, rows)
+        rows = rows | {"embedded": np.concatenate([rows["embedded"], *told], 1)}
     whole = coarsen_pictures(name, rows["pixels"].astype(np.float32))
     rows = rows | {"pixels": whole.astype(np.float16)}
     begun = begin_prints(name, weights, rows)

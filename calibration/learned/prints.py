@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from vision.learned.colour_shares import OWN_COLOURS, share_colours, tabulate_colours
 from vision.learned.network import (
     ANGLES,
     PART_COUNTS,
@@ -19,6 +20,7 @@ from vision.learned.network import (
     match_templates,
     turned_parts,
 )
+from vision.photometry.palette_light import cluster_pixels
 
 SPARE_PRINTS = 8  # prints that stay as they were drawn, for what no class looks like
 FEWEST_SHOWN, MOST_SHOWN = 5, 100  # pictures of a class that its print is begun from
@@ -31,6 +33,9 @@ RIDGE = 0.03
 SCALED = 1024  # places by which prints are scaled to fit them alike
 OWN_SAYS = 1.0  # how much a class's own print says for it at first
 OTHERS_SAY = 0.3  # of what the other prints were drawn to say
+# pictures of a class, and pixels of these, that a copy's own colours are chosen from
+COLOUR_PICTURES, COLOUR_PIXELS = 60, 3000
+COLOUR_SEED = 0
 LEAST_FIT = 1.0  # standard deviations under the mean: worse fits of parts are all the same
 
 
@@ -96,6 +101,36 @@ def match_parts_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray
         fits[some] = match_parts(name, fine[some].astype(np.float32), prints, quarters)
         fits[some] += drawn[f"classes/{name}_parts.bias"]
     return np.maximum(fits, 0)
+
+
+def draw_colours(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
+    """The copy's own colours, of all classes alike: (OWN_COLOURS, 3), as pictures have them; none of
+    places that are shown as close-ups alone"""
+    label, fine, _ = matched_pictures(rows)
+    rng = np.random.default_rng(COLOUR_SEED)
+    some = [np.zeros((0, 3), np.float32)]
+    for c in np.unique(label):
+        pixels = fine[np.flatnonzero(label == c)[:COLOUR_PICTURES]].reshape(-1, 3)
+        some.append(pixels[rng.integers(len(pixels), size=COLOUR_PIXELS)])
+    pixels = np.concatenate(some)
+    if len(pixels) < OWN_COLOURS:
+        return {}
+    return {f"classes/{name}_colours": cluster_pixels(pixels, OWN_COLOURS)[1]}
+
+
+def share_colours_of_rows(
+    name: str, drawn: Weights, rows: Mapping[str, np.ndarray], chunk: int = 1024
+) -> np.ndarray:
+    """(r, n) as of `share_colours`, of places as of `class_fit.rows_of`; 0 of close-ups"""
+    colours = drawn.get(f"classes/{name}_colours")
+    if colours is None:
+        return np.zeros((len(rows["label"]), 0), np.float32)
+    table, fine = tabulate_colours(colours), rows["pixels"]
+    parts = [
+        share_colours(name, fine[n : n + chunk].astype(np.float32), table, len(colours))
+        for n in range(0, len(fine), chunk)
+    ]
+    return np.concatenate(parts) * (rows["matched"] > 0)[:, None]
 
 
 def matched_pictures(

@@ -33,6 +33,7 @@ from vision.learned.canvas import (
     stack_input,
 )
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
+from vision.learned.colour_shares import share_colours, tabulate_colours
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -158,6 +159,9 @@ class LearnedReader:
             k: v
             for k, v in weights.items()
             if k.startswith("classes/") or "_squeeze" in k or "_embed" in k
+        }
+        self.colour_tables = {
+            k: tabulate_colours(v) for k, v in self.weights.items() if k.endswith("_colours")
         }
         self.trunk = Trunk(trunk)
         numbered = loose_names(forms)
@@ -449,16 +453,18 @@ class LearnedReader:
         return self.match_prints("piece", sample_polar(seen, at, width), False)
 
     def match_prints(self, name: str, fine: np.ndarray, quarters: bool) -> np.ndarray:
-        """(r, n) how well the prints of parts, if this copy has any, and of the whole fit pictures that
-        are `FINER`"""
-        w, own, parts = self.weights, f"classes/{name}_prints", f"classes/{name}_parts"
-        whole = coarsen_pictures(name, fine)
-        fits = match_templates(name, whole, w[own], quarters)
-        told = np.maximum(fits + w[f"{own}.bias"], 0)
-        if parts not in w:
-            return told
-        fits = match_parts(name, fine, w[parts], quarters) + w[f"{parts}.bias"]
-        return np.concatenate([np.maximum(fits, 0), told], 1)
+        """(r, n) how much of pictures that are `FINER` the copy's own colours take, and how well the prints
+        of parts, if it has any, and of the whole fit them"""
+        w = self.weights
+        own, parts, colours = (f"classes/{name}_{k}" for k in ("prints", "parts", "colours"))
+        told = []
+        if colours in w:
+            told.append(share_colours(name, fine, self.colour_tables[colours], len(w[colours])))
+        if parts in w:
+            fits = match_parts(name, fine, w[parts], quarters) + w[f"{parts}.bias"]
+            told.append(np.maximum(fits, 0))
+        fits = match_templates(name, coarsen_pictures(name, fine), w[own], quarters)
+        return np.concatenate([*told, np.maximum(fits + w[f"{own}.bias"], 0)], 1)
 
     def find_pieces(self, glances: Sequence[Glance], part: CanvasPart) -> list[Finding]:
         """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer. glances:

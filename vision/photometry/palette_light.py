@@ -117,13 +117,19 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
 def cluster_colours(seen: Sequence[np.ndarray]) -> np.ndarray:
     """(COLOURS, 4) float32 as of `LightReference`, of small log views in the reference's light"""
     pixels = np.concatenate([v.reshape(-1, 3) for v in seen]).astype(np.float32)
+    of, colours = cluster_pixels(pixels, COLOURS)
+    shares = np.bincount(of, minlength=COLOURS) / len(pixels)
+    shares = (1 - EVEN_SHARE) * shares + EVEN_SHARE / COLOURS
+    return np.column_stack([colours, shares]).astype(np.float32)
+
+
+def cluster_pixels(pixels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """((n,) whose each of pixels (n, 3) float32 is, (count, 3) colours), by k-means"""
     until = cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 1e-3
     cv2.setRNGSeed(1)
     none = np.zeros((len(pixels), 1), np.int32)
-    _, of, colours = cv2.kmeans(pixels, COLOURS, none, until, 2, cv2.KMEANS_PP_CENTERS)
-    shares = np.bincount(of.ravel(), minlength=COLOURS) / len(pixels)
-    shares = (1 - EVEN_SHARE) * shares + EVEN_SHARE / COLOURS
-    return np.column_stack([colours, shares]).astype(np.float32)
+    _, of, colours = cv2.kmeans(pixels, count, none, until, 2, cv2.KMEANS_PP_CENTERS)
+    return of.ravel(), colours
 
 
 def fit_light(

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from calibration.learned.prints import begin_prints, draw_parts, match_parts_of_rows
+from calibration.learned.prints import (
+    begin_prints,
+    draw_colours,
+    draw_parts,
+    match_parts_of_rows,
+    share_colours_of_rows,
+)
 from vision.learned.network import (
     ANGLES,
     FINER,
@@ -131,3 +137,39 @@ def test_close_ups_have_no_prints_of_parts():
     rows["matched"][:] = 0
     drawn = draw_parts("site", rows)
     assert not match_parts_of_rows("site", drawn, rows).any()
+
+
+def coloured_rows(seed, count):
+    """Sites of two classes, one seldom shown, told apart by a few red or blue places anywhere on
+    white"""
+    rng = np.random.default_rng(seed)
+    label = (rng.random(count) < 0.1).astype(int)
+    pixels = np.full((count, FINER * SITE_PIXELS, FINER * SITE_PIXELS, 3), 2.0, np.float32)
+    for picture, c in zip(pixels, label):
+        y, x = rng.integers(14, 20, size=2)
+        picture[y : y + 3, x : x + 3] = (1.0, 0.2, 0.2) if c else (0.2, 0.2, 1.0)
+    pixels += rng.normal(0, 0.05, pixels.shape)
+    return {"label": label, "pixels": pixels, "matched": np.ones(count, np.float32)}
+
+
+def test_colours_of_a_copy_are_those_of_seldom_shown_classes_too():
+    drawn = draw_colours("site", coloured_rows(1, 200))
+    colours = drawn["classes/site_colours"]
+    for own in ((2.0, 2.0, 2.0), (1.0, 0.2, 0.2), (0.2, 0.2, 1.0)):
+        assert np.abs(colours - own).max(1).min() < 0.1
+    asked = coloured_rows(2, 60)
+    shares = share_colours_of_rows("site", drawn, asked)
+    means = [shares[asked["label"] == c].mean(0) for c in (0, 1)]
+    told = (shares @ (means[1] - means[0])) > np.mean(means, 0) @ (means[1] - means[0])
+    assert (told == asked["label"]).all()
+
+
+def test_close_ups_show_no_colours():
+    rows = coloured_rows(1, 200)
+    drawn = draw_colours("site", rows)
+    rows["matched"][::2] = 0
+    shares = share_colours_of_rows("site", drawn, rows)
+    assert not shares[::2].any() and shares[1::2].any(1).all()
+    rows["matched"][:] = 0
+    assert draw_colours("site", rows) == {}
+    assert share_colours_of_rows("site", {}, rows).shape == (200, 0)

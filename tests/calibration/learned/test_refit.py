@@ -18,7 +18,7 @@ from calibration.learned.network import (  # noqa: E402
     classify_places,
     match_site_prints,
 )
-from calibration.learned.prints import match_parts_of_rows  # noqa: E402
+from calibration.learned.prints import match_parts_of_rows, share_colours_of_rows  # noqa: E402
 from calibration.learned.refit import label_peaks, peak_rows, refit_classes  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -85,10 +85,11 @@ def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
 
 
 def site_loss(w, rows):
-    """The loss of what is said of sites, by prints of parts too if there are any"""
+    """The loss of what is said of sites, by colours and prints of parts too if there are any"""
     embedded = rows["embedded"]
     if "classes/site_parts" in w:
-        embedded = np.concatenate([embedded, match_parts_of_rows("site", w, rows)], 1)
+        told = share_colours_of_rows("site", w, rows), match_parts_of_rows("site", w, rows)
+        embedded = np.concatenate([embedded, *told], 1)
     pixels = coarsen_pictures("site", rows["pixels"].astype(np.float32))
     prints = match_site_prints(w, pixels, rows.get("upright"))
     logits = classify_places(w, "site", embedded, prints)

@@ -31,6 +31,7 @@ from vision.learned.canvas import (
     stack_input,
 )
 from vision.learned.cards import CardBank, CardLooks
+from vision.learned.colour_shares import share_colours, tabulate_colours
 from vision.learned.groups import FOREIGN, Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
     ANGLES,
@@ -246,6 +247,22 @@ def test_what_prints_of_parts_tell_comes_before_those_of_the_whole(reader, monke
     assert straight[0, 7] == pytest.approx(most, rel=1e-4)
     assert (straight[1:, 7] < 0.5 * most).all()
     assert turned[:2, 7] == pytest.approx([most] * 2, rel=1e-4) and turned[2, 7] < 0.5 * most
+
+
+def test_what_colours_tell_comes_before_prints(reader, monkeypatch):
+    pictures = np.random.default_rng(6).normal(1, 0.4, (3, 36, 36, 3)).astype(np.float32)
+    plain = reader.match_prints("site", pictures, False)
+    colours = np.array([[0.5, 0.5, 0.5], [1.5, 1.5, 1.5]], np.float32)
+    own = {k: v for k, v in reader.weights.items() if k != "classes/site_colours"}
+    monkeypatch.setattr(reader, "weights", own | {"classes/site_colours": colours})
+    monkeypatch.setattr(
+        reader, "colour_tables", {"classes/site_colours": tabulate_colours(colours)}
+    )
+    told = reader.match_prints("site", pictures, False)
+    shares = share_colours("site", pictures, tabulate_colours(colours), 2)
+    count = shares.shape[1]
+    assert (told[:, :count] == shares).all()
+    assert told[:, -TEMPLATES:] == pytest.approx(plain[:, -TEMPLATES:])
 
 
 def test_the_picture_is_had_back_from_the_input():

@@ -13,18 +13,21 @@ from calibration.learned.cut_out import Specimen
 CLEAR_PIXEL = 0.5  # of a pixel that must be clear for it to be believed
 HALF_SEEN = 0.5  # of a look that must be seen for it to be one of its own beside the others'
 STRAY = (0.12, 0.3)  # log units off what its kind shows: its own print up to, something else from
+ENOUGH_WHOLE = 3  # specimens of a kind that nothing hides: others of it would show it worse
 ANOTHER = 0.3  # of a specimen that is off its kind's look so far: it has a print of its own
 
 
 def looks_by_kind(specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray]]:
-    """kind -> its looks (h, w, 3), hidden parts replaced by what other specimens of the kind show
-    there"""
+    """kind -> its looks (h, w, 3): of specimens that nothing hides, where there are enough; else of all,
+    hidden parts replaced by what others of the kind show there"""
     by_kind: dict[str, list[Specimen]] = {}
     for s in specimens:
         by_kind.setdefault(s.kind, []).append(s)
     out: dict[str, list[np.ndarray]] = {}
     for kind, mine in by_kind.items():
         mine = [s for s in mine if s.look.shape == mine[0].look.shape]
+        clear = [s for s in mine if s.clear.min() > CLEAR_PIXEL]
+        mine = clear if len(clear) >= ENOUGH_WHOLE else mine
         whole = fill_hidden(*usual_look(mine))
         looks = [  # what nothing hides stays as it is: pieces of a kind may lie turned
             own_look(s, whole) if s.clear.min() < CLEAR_PIXEL else s.look

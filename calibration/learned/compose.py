@@ -4,7 +4,7 @@ Look, Sample, Composer."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import cv2
@@ -129,7 +129,7 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
     """How one made-up picture is lit and seen. camera: (3,) mm where it stands; lean: (2,) mm a mm of
     height by which what lies leans otherwise;
     shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units
-    by which sides differ from tops"""
+    by which sides differ from tops; slope: (2,) log units by which those are lighter that face there"""
 
     lean: np.ndarray
     camera: np.ndarray
@@ -137,6 +137,7 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
     soft: float
     dark: float
     sides: float
+    slope: np.ndarray
 
 
 class Composer:
@@ -333,6 +334,7 @@ class Composer:
             rng.uniform(0.5, 3.0),
             rng.uniform(0.05, 0.8) if lit else 0.0,
             rng.uniform(-0.9, 0.15),
+            rng.normal(0, SIDELIGHT, 2),
         )
 
     def compose_crop(self, x0: int, y0: int) -> tuple[np.ndarray, Truth]:
@@ -934,6 +936,12 @@ class Painter:
             mine[body > 0.5] = self.laid
             side = look.side + tone + self.evening.sides + rng.normal(0, 0.2)
             blend_face(part, as_scalar(side), body)
+            for quad, facing in () if piece.disc else seen_sides(outline, foot_px, at - off):
+                lit = side + facing @ self.evening.slope
+                blend_face(part, as_scalar(lit), fill_mask(quad, shape))
+            # the top ends sharply: looks are cut out a little within their edge
+            top_mask = fill_mask(at + outline - off, shape)
+            blend_face(part, as_scalar(look.side + tone), top_mask)
         face, mask = self.turn_face(look, at - off, turn, shape)
         blend_face(part, cv2.add(face, as_scalar(tone)), mask)
         mine[mask > 0.5] = self.laid
@@ -1031,6 +1039,22 @@ class Painter:
             (colour + rough[..., None]).astype(np.float32) - self.canvas
         )
         return mask
+
+
+def seen_sides(
+    outline: np.ndarray, foot: np.ndarray, top: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """((4, 2) px a side of a box that its top does not hide, (2,) where it faces). outline: (n, 2) px
+    about its middle, foot: (n, 2) px the same about its foot's, top: (2,) px its top's"""
+    shift = top - (foot - outline).mean(0)
+    for n in range(len(outline)):
+        ends = [n, (n + 1) % len(outline)]
+        facing = outline[ends].mean(0)
+        if facing @ shift < 0:
+            yield (
+                np.concatenate([foot[ends], (top + outline)[ends[::-1]]]),
+                facing / np.hypot(*facing),
+            )
 
 
 def blend_face(part: np.ndarray, face: np.ndarray | Scalar, mask: np.ndarray) -> None:

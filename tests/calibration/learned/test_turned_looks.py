@@ -39,7 +39,7 @@ PLAN = parse_plan(
     "market",
 )
 
-EVENING = Evening(np.zeros(2), np.array([50, 50, 900.0]), np.zeros(2), 0.5, 0.0, 0.0)
+EVENING = Evening(np.zeros(2), np.array([50, 50, 900.0]), np.zeros(2), 0.5, 0.0, 0.0, np.zeros(2))
 BANKS = parse_plan(
     {
         "game": "river",

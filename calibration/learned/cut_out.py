@@ -41,6 +41,9 @@ SAME_BODY = 0.12  # log units between the colours of kinds that are of one mater
 WHOLLY_UNLIKE = 0.25  # log units from which colours have nothing to do with each other
 FAINT = 0.06  # log units: pieces as like the board as that are not found by their colour
 BODY_WEIGHT = 2.0  # of a piece's colour, beside its outline, which also weighs two at most
+# times its area that what hides a piece has at most; of the narrower's breadth by which pieces as large
+# lie in one another, more than they are found off
+LIKE_AREA, OVERLAPPING = 1.5, 0.15
 GIVE_BEYOND = (
     0.12  # of a site's side beyond it that is held against a place as much as a poor outline
 )
@@ -408,7 +411,8 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
             back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
             near = (np.hypot(*piece.footprint) / 2 + BESIDE_PIECE) * scale
             for o, hull in zip(mine, hulls):
-                if np.prod(plan.pieces[o.kind].footprint) >= np.prod(piece.footprint):
+                larger = np.prod(plan.pieces[o.kind].footprint) / np.prod(piece.footprint)
+                if larger > LIKE_AREA or larger >= 1 and not lie_in_one_another(plan, s, o):
                     continue
                 px = (hull - s.top) @ back * scale
                 if np.hypot(*px.T).min() < near:
@@ -417,6 +421,14 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
                     wide = 2 * int(np.ceil(BESIDE_PIECE * scale)) + 1
                     hidden = cv2.dilate(hidden, np.ones((wide, wide), np.uint8))
                     s.clear = np.minimum(s.clear, 1 - hidden)
+
+
+def lie_in_one_another(plan: Plan, one: Specimen, other: Specimen) -> bool:
+    """Whether two pieces of like size cover one another in part: nobody says which lies on top"""
+    if one is other or one.base != other.base:
+        return False
+    narrow = min(min(plan.pieces[s.kind].footprint) for s in (one, other))
+    return float(np.hypot(*(one.top - other.top))) < (1 - OVERLAPPING) * narrow
 
 
 def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarray]:

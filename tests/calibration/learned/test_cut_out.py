@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.learned.cut_out import body_colours, cut_specimens
+from calibration.learned.cut_out import Specimen, body_colours, cut_specimens, mark_covered
 from tests.support.towers import camera
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
@@ -132,3 +132,17 @@ def test_tiles_that_touch_are_not_taken_for_their_neighbours(seed):
     specimens, _ = cut_specimens(ROW, view, [shot], [canvas.astype(np.float32)], empty, [])
     away = [np.hypot(*(s.top - places[s.site])) for s in specimens]
     assert len(away) == len(ROW.site) and max(away) < 1.5
+
+
+def test_of_two_that_lie_in_one_another_neither_is_whole():
+    def lay(kind, x, base=0.0):
+        look = np.zeros((40, 40, 3), np.float32)
+        return Specimen(0, "sun0", kind, np.array([x, 15.0]), base, 0.0, look, np.ones((40, 40)))
+
+    shot = Shot(np.zeros((8, 8, 3), np.uint8), {}, camera(tilt=0.0), "sampler")
+    apart, beside, hidden, hiding = lay("sun", 20), lay("sun", 39), lay("sun", 90), lay("moon", 102)
+    below, above = lay("star", 150), lay("star", 150, 1.0)
+    mark_covered(PLAN, [shot], [apart, beside, hidden, hiding, below, above])
+    assert all(s.clear.min() == 1 for s in (apart, beside, below, above))
+    assert hidden.clear[20, -12:].max() < 0.1 and hidden.clear[:, :10].min() == 1
+    assert hiding.clear[20, :12].max() < 0.1 and hiding.clear[:, -10:].min() == 1

@@ -214,7 +214,10 @@ def seen_line(
             np.stack(np.meshgrid(near, near, bows, indexing="ij"), -1).reshape(-1, 3) + curve[best]
         )
         curve = curve[
-            (np.abs(curve[:, :2]).max(1) <= reach) & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)
+            (np.abs(curve[:, :2]).max(1) <= reach)
+            & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)
+            # one that ends askew may bulge most beside its middle
+            & (np.abs(curve_offsets(curve, t)).max(1) < wide - 1)
         ]
         at, score = follow_curves(strength, curve, t, wide)
         best = int(score.argmax())

@@ -10,7 +10,12 @@ from calibration.survey.registrar_fit import fit_registrar
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.plan import Plan, parse_plan
-from vision.registration.printed_lines import middle_lines, printed_lines, site_lines
+from vision.registration.printed_lines import (
+    middle_lines,
+    printed_lines,
+    seen_line,
+    site_lines,
+)
 from vision.registration.registrar import Registrar
 
 SIDE, N, EDGE = 40.0, 8, 20.0
@@ -248,3 +253,18 @@ def test_a_tapped_photo_is_not_taken_to_lie_a_square_further() -> None:
         assert tapped_in_some_order(plan, tapped, pose) and not tapped_in_some_order(
             plan, tapped, further
         )
+
+
+@pytest.mark.parametrize("ends", [(1, 0.5), (0.5, 1), (-1, -0.5), (-0.5, -1)])
+@pytest.mark.parametrize("reach", [90, 120])
+def test_a_line_far_off_and_askew_is_followed_too(ends, reach):
+    """As a curve between its ends it would bulge beyond what is looked at"""
+    K = np.array([[800.0, 0, 320], [0, 800, 240], [0, 0, 1]])
+    pose = Pose(K, np.zeros(4), np.zeros(3), np.array([-200.0, -150.0, 500.0]), (640, 480))
+    mm = np.array([[20.0, 150.0], [380.0, 150.0]])
+    drawn = np.round(pose.to_px(mm) + np.outer(ends, (0, reach))).astype(int)
+    image = np.full((480, 640, 3), 60, np.float32)
+    cv2.line(image, *map(tuple, drawn.tolist()), (220, 220, 220), 3)
+    found = seen_line(image, pose, *mm, reach, 0, np.zeros((0, 2, 2)), True)
+    x, y = found.px.T
+    assert np.interp(x, drawn[:, 0], drawn[:, 1]) == pytest.approx(y, abs=3)

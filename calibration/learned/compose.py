@@ -925,23 +925,23 @@ class Painter:
         part, off = self.canvas[ya:yb, xa:xb], self.origin + (xa, ya)
         mine = self.owner[ya:yb, xa:xb]
         shape = part.shape[:2]
-        foot_px = view.to_px(ground) + outline - off
+        middles = view.to_px(ground) - off, at - off
+        foot_px, top_px = (middle + outline for middle in middles)
         if self.evening.dark:
             cast = fill_mask(convex_hull(np.vstack([foot_px, foot_px + shadow])), shape)
             cast = cv2.GaussianBlur(cast, (0, 0), max(soft, 0.5))
             cast_shadow(part, self.evening.dark, cast)
         tone = self.tone + rng.normal(0, 0.05) + rng.normal(0, 0.02, 3)
         if piece.height > 3:
-            body = fill_mask(convex_hull(np.vstack([foot_px, at + outline - off])), shape)
+            body = fill_mask(convex_hull(np.vstack([foot_px, top_px])), shape)
             mine[body > 0.5] = self.laid
             side = look.side + tone + self.evening.sides + rng.normal(0, 0.2)
             blend_face(part, as_scalar(side), body)
-            for quad, facing in () if piece.disc else seen_sides(outline, foot_px, at - off):
+            for quad, facing in () if piece.disc else seen_sides(outline, *middles):
                 lit = side + facing @ self.evening.slope
                 blend_face(part, as_scalar(lit), fill_mask(quad, shape))
             # the top ends sharply: looks are cut out a little within their edge
-            top_mask = fill_mask(at + outline - off, shape)
-            blend_face(part, as_scalar(look.side + tone), top_mask)
+            blend_face(part, as_scalar(look.side + tone), fill_mask(top_px, shape))
         face, mask = self.turn_face(look, at - off, turn, shape)
         blend_face(part, cv2.add(face, as_scalar(tone)), mask)
         mine[mask > 0.5] = self.laid
@@ -1045,16 +1045,11 @@ def seen_sides(
     outline: np.ndarray, foot: np.ndarray, top: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """((4, 2) px a side of a box that its top does not hide, (2,) where it faces). outline: (n, 2) px
-    about its middle, foot: (n, 2) px the same about its foot's, top: (2,) px its top's"""
-    shift = top - (foot - outline).mean(0)
-    for n in range(len(outline)):
-        ends = [n, (n + 1) % len(outline)]
-        facing = outline[ends].mean(0)
-        if facing @ shift < 0:
-            yield (
-                np.concatenate([foot[ends], (top + outline)[ends[::-1]]]),
-                facing / np.hypot(*facing),
-            )
+    about its middle; foot, top: (2,) px the middles of its foot and top"""
+    for edge in np.stack([outline, np.roll(outline, -1, 0)], 1):
+        facing = edge.mean(0)
+        if facing @ (top - foot) < 0:
+            yield np.concatenate([foot + edge, top + edge[::-1]]), facing / np.hypot(*facing)
 
 
 def blend_face(part: np.ndarray, face: np.ndarray | Scalar, mask: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from calibration.readers.pile.cut_out import (
     difference,
     doubt_map,
     edge_strength,
+    mask_side,
     rim_score,
     swept,
 )
@@ -141,15 +142,15 @@ def cut_specimens(
         return next((o for o in mine if o.base < s.base), None)
 
     for level in levels:
-        colours: dict[str, np.ndarray] = {}
-        for n in range(ROUNDS_SOUGHT):
-            for s in level:
-                seen, bare, colour = canvases[s.photo], grounds[s.photo], colours.get(s.kind)
-                beside = [o for o in level if o.photo == s.photo and o is not s] if n else []
-                locate_specimen(
-                    plan, view, s, shots[s.photo], seen, bare, below_of(s), colour, beside
-                )
-            colours = body_colours(plan, level)
+        sought = [
+            (s, below_of(s), [o for o in level if o.photo == s.photo and o is not s]) for s in level
+        ]
+        for known in [False] + [True] * (ROUNDS_SOUGHT - 1):
+            colours = body_colours(plan, level) if known else {}
+            for s, below, others in sought:
+                seen, bare, beside = canvases[s.photo], grounds[s.photo], others if known else ()
+                colour = colours.get(s.kind)
+                locate_specimen(plan, view, s, shots[s.photo], seen, bare, below, colour, beside)
         for s in level:
             others = [o for o in level if o.kind == s.kind and o is not s][:MOST_ALIKE]
             alike = [s.look, *(turn_like(plan, o, s)[1] for o in others)]
@@ -310,15 +311,14 @@ def body_score(
     )
     gained = (unlike_board - unlike_piece) / max(float(np.median(contrast)), FAINT)
     by = foot * scale
-    side = int(np.ceil(max(piece.footprint) * 1.35 * scale + 2 * np.abs(by).max()))
-    side = min(side, len(seen)) | 1
+    side = mask_side(piece.footprint, by, scale, len(seen))
 
-    def score(tilt: float) -> np.ndarray:
+    def score_tilt(tilt: float) -> np.ndarray:
         mask = swept(footprint_mask(piece.footprint, piece.disc, side, scale, 0.0, tilt), by)
         covered = BODY_WEIGHT * mask / mask.sum()
         return cv2.filter2D(gained, cv2.CV_32F, covered, borderType=cv2.BORDER_REFLECT)
 
-    return score
+    return score_tilt
 
 
 def crop_window(

@@ -106,16 +106,14 @@ def match_parts_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray
 def draw_colours(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
     """The copy's own colours, of all classes alike: (OWN_COLOURS, 3), as pictures have them; none of
     places that are shown as close-ups alone"""
-    label, fine, _ = matched_pictures(rows)
-    rng = np.random.default_rng(COLOUR_SEED)
-    some = [np.zeros((0, 3), np.float32)]
-    for c in np.unique(label):
-        pixels = fine[np.flatnonzero(label == c)[:COLOUR_PICTURES]].reshape(-1, 3)
-        some.append(pixels[rng.integers(len(pixels), size=COLOUR_PIXELS)])
-    pixels = np.concatenate(some)
-    if len(pixels) < OWN_COLOURS:
+    label = np.where(rows["matched"] > 0, rows["label"], -1)
+    rng, some = np.random.default_rng(COLOUR_SEED), []
+    for c in np.unique(label[label >= 0]):
+        pixels = rows["pixels"][np.flatnonzero(label == c)[:COLOUR_PICTURES]].reshape(-1, 3)
+        some.append(pixels[rng.integers(len(pixels), size=COLOUR_PIXELS)].astype(np.float32))
+    if not some:
         return {}
-    return {f"classes/{name}_colours": cluster_pixels(pixels, OWN_COLOURS)[1]}
+    return {f"classes/{name}_colours": cluster_pixels(np.concatenate(some), OWN_COLOURS)[1]}
 
 
 def share_colours_of_rows(

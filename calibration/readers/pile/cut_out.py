@@ -83,6 +83,12 @@ def swept(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
     return out
 
 
+def mask_side(size: tuple[float, float], by: np.ndarray, scale: float, most: int) -> int:
+    """Pixels a side, odd, of a mask that holds a footprint and its rim, `swept` by (2,) px; most:
+    the window's"""
+    return min(int(np.ceil(max(size) * 1.35 * scale + 2 * np.abs(by).max())), most) | 1
+
+
 def rim_score(
     unlike: np.ndarray,
     edges: np.ndarray,
@@ -95,7 +101,7 @@ def rim_score(
     more than round about, edges along its rim. All as in localise()"""
     by = np.zeros(2) if foot is None else foot * scale
     side = len(unlike)
-    m = min(int(np.ceil(max(size) * 1.35 * scale + 2 * np.abs(by).max())) | 1, side | 1)
+    m = mask_side(size, by, scale, side)
     pad = cv2.BORDER_REFLECT
     # of the window that the piece takes
     share = min(size[0] * size[1] * scale**2 / unlike.size, 1.0)

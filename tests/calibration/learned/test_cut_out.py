@@ -63,7 +63,7 @@ def draw_discs(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 @pytest.fixture(scope="module")
-def found():
+def found_discs():
     canvas, places = draw_discs(3)
     image = np.zeros((8, 8, 3), np.uint8)
     shot = Shot(image, {s.id: (s.id[:-1],) for s in PLAN.site}, camera(tilt=0.0), "sampler")
@@ -72,22 +72,22 @@ def found():
     return specimens, places
 
 
-def test_pale_discs_on_a_pale_board_are_found_by_their_wood(found):
-    specimens, places = found
+def test_pale_discs_on_a_pale_board_are_found_by_their_wood(found_discs):
+    specimens, places = found_discs
     away = [np.hypot(*(s.top - places[s.site])) for s in specimens]
     assert len(away) == len(PLAN.site)
     assert max(away) < 1.5
 
 
-def test_kinds_of_one_material_share_its_colour(found):
-    colours = body_colours(PLAN, found[0])
+def test_kinds_of_one_material_share_its_colour(found_discs):
+    colours = body_colours(PLAN, found_discs[0])
     assert set(colours) == set(KINDS)
     for colour in colours.values():
         assert colour == pytest.approx(WOOD, abs=0.05)
 
 
-def test_kinds_of_other_colours_have_their_own(found):
-    specimens, _ = found
+def test_kinds_of_other_colours_have_their_own(found_discs):
+    specimens, _ = found_discs
     for s in specimens:
         s.look = np.full((20, 20, 3), PRINTS[s.kind], np.float32)
     colours = body_colours(PLAN, specimens)
@@ -135,13 +135,18 @@ def test_tiles_that_touch_are_not_taken_for_their_neighbours(seed):
 
 
 def test_of_two_that_lie_in_one_another_neither_is_whole():
-    def lay(kind, x, base=0.0):
+    def lay_specimen(kind, x, base=0.0):
         look = np.zeros((40, 40, 3), np.float32)
         return Specimen(0, "sun0", kind, np.array([x, 15.0]), base, 0.0, look, np.ones((40, 40)))
 
     shot = Shot(np.zeros((8, 8, 3), np.uint8), {}, camera(tilt=0.0), "sampler")
-    apart, beside, hidden, hiding = lay("sun", 20), lay("sun", 39), lay("sun", 90), lay("moon", 102)
-    below, above = lay("star", 150), lay("star", 150, 1.0)
+    apart, beside, hidden, hiding = (
+        lay_specimen("sun", 20),
+        lay_specimen("sun", 39),
+        lay_specimen("sun", 90),
+        lay_specimen("moon", 102),
+    )
+    below, above = lay_specimen("star", 150), lay_specimen("star", 150, 1.0)
     mark_covered(PLAN, [shot], [apart, beside, hidden, hiding, below, above])
     assert all(s.clear.min() == 1 for s in (apart, beside, below, above))
     assert hidden.clear[20, -12:].max() < 0.1 and hidden.clear[:, :10].min() == 1

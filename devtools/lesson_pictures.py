@@ -14,10 +14,11 @@ import numpy as np
 
 from calibration.copy import BadCopy, load_copy
 from calibration.fit import shots_of
-from calibration.learned.teach import Lesson, prepare_lesson
+from calibration.learned.fit import lesson_of_reader
+from calibration.learned.teach import Lesson
 from calibration.readers.reader_fit import fit_reader_without_network
 from vision.learned.canvas import GREY, LOG_SPREAD, picture_of
-from vision.photometry.room_light import DARK
+from vision.photometry.room_light import grey_levels
 
 TILE, NAME_WIDTH = 96, 260  # pixels: each look's longer side, room for its kind's name
 MOST_LOOKS = 16  # of a kind that are drawn
@@ -32,14 +33,12 @@ def copy_lesson(folder: str | Path) -> Lesson:
     """What a copy's network is taught from. Raises BadCopy."""
     copy = load_copy(folder)
     registrar, shots = shots_of(copy)
-    reader = fit_reader_without_network(copy.plan, registrar, shots)
-    lying = [one for part in reader.readers for one in getattr(part, "lying", ())]
-    return prepare_lesson(copy.plan, shots, lying)
+    return lesson_of_reader(fit_reader_without_network(copy.plan, registrar, shots), shots)
 
 
 def as_picture(logs: np.ndarray) -> np.ndarray:
     """(h, w, 3) uint8 of log colours in the empty board's light"""
-    return np.clip(np.exp(logs) - DARK, 0, 255).astype(np.uint8)
+    return np.clip(grey_levels(logs), 0, 255).astype(np.uint8)
 
 
 def draw_looks(lesson: Lesson) -> np.ndarray:

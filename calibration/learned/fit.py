@@ -11,7 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from calibration.learned.examine import weigh_trust
-from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
+from calibration.learned.teach import (
+    Lesson,
+    learned_reader,
+    prepare_lesson,
+    teach_apart,
+    teach_network,
+)
 from calibration.readers.reader_fit import fit_reader_without_network
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.network import Weights
@@ -36,6 +42,12 @@ def load_trunk_weights() -> Weights:
         return {k: f[k].astype(np.float32) for k in f.files}
 
 
+def lesson_of_reader(reader: Reader, shots: Sequence[Shot]) -> Lesson:
+    """What a network learns from the calibration photos. reader: fitted to them without a network"""
+    lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
+    return prepare_lesson(reader.plan, shots, lying)
+
+
 def add_learned_voice(
     reader: Reader,
     shots: Sequence[Shot],
@@ -46,8 +58,7 @@ def add_learned_voice(
 ) -> None:
     """Teaches a network from the calibration photos and gives it to the reader.
     beside: whether other processes may help; keep: where what is learnt is kept on the way. Raises Unlearnt."""
-    lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
-    lesson = prepare_lesson(reader.plan, shots, lying)
+    lesson = lesson_of_reader(reader, shots)
     teach = teach_apart if beside else partial(teach_network, beside=False)
     weights = teach(lesson, load_trunk_weights(), steps, progress=progress, keep=keep)
     learned = learned_reader(lesson, weights)

@@ -192,8 +192,9 @@ def complete_groups(
     upright: Set[tuple],
 ) -> tuple[SiteGroup, ...]:
     """The groups with what may lie on them besides what the samplers happen to show there: other
-    kinds of the same form whose looks are known. Of a pile that tells kinds by their turn only those
-    of which it is known how they lie. upright: as of `align_quarters`"""
+    kinds of the same form whose looks are known; by itself no kind that is only ever shown on others.
+    Of a pile that tells kinds by their turn only those of which it is known how they lie. upright: as of
+    `align_quarters`"""
 
     def form_of(kind: str) -> tuple:
         return plan.pieces[kind].shape
@@ -210,10 +211,10 @@ def complete_groups(
         }
         if g.reads == "pile":
             single = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
-            shown = {form_of(k) for k in single}
+            shown, laid_on = {form_of(k) for k in single}, {k for c in classes for k in c[1:]}
             classes += [
                 (k,)
-                for k in sorted(set(looks) - single)
+                for k in sorted(set(looks) - single - laid_on)
                 if form_of(k) in shown
                 and set(g.ids) & plan.fitting[k]
                 and (k not in by_turn or any(v.turned is not None for v in looks[k]))

@@ -12,11 +12,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.copy import BadCopy, load_copy
-from calibration.fit import shots_of
-from calibration.learned.fit import lesson_of_reader
+from calibration.copy import BadCopy
+from calibration.learned.pretrain import copy_lesson
 from calibration.learned.teach import Lesson
-from calibration.readers.reader_fit import fit_reader_without_network
 from vision.learned.canvas import GREY, LOG_SPREAD, picture_of
 from vision.photometry.room_light import grey_levels
 
@@ -27,13 +25,6 @@ BOARDS, COLUMNS, SAMPLES_SEED = (
     4,
     5,
 )  # made-up boards that are drawn, side by side; no teacher's
-
-
-def copy_lesson(folder: str | Path) -> Lesson:
-    """What a copy's network is taught from. Raises BadCopy."""
-    copy = load_copy(folder)
-    registrar, shots = shots_of(copy)
-    return lesson_of_reader(fit_reader_without_network(copy.plan, registrar, shots), shots)
 
 
 def as_picture(logs: np.ndarray) -> np.ndarray:
@@ -74,7 +65,7 @@ def draw_boards(lesson: Lesson) -> np.ndarray:
 
 def write_pictures(copy: str | Path, folder: Path) -> None:
     """Writes FOLDER/looks.png and FOLDER/boards.png. Raises BadCopy, OSError."""
-    lesson = copy_lesson(copy)
+    lesson = copy_lesson(Path(copy))
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in (("looks", draw_looks(lesson)), ("boards", draw_boards(lesson))):
         path = folder / f"{name}.png"

@@ -25,13 +25,13 @@ import msgspec
 import numpy as np
 
 from calibration.copy import load_copy
-from calibration.empty_board.reconstruct import with_empty_board
 from calibration.fit import shots_of
 from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
+from calibration.learned.fit import lesson_of_reader
 from calibration.learned.packed import pack_lesson, unpack_lesson
-from calibration.learned.teach import Lesson, initial_weights, prepare_lesson
-from calibration.readers.loose.train import taught
+from calibration.learned.teach import Lesson, initial_weights
+from calibration.readers.reader_fit import fit_reader_without_network
 from vision.learned.network import Weights
 
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
@@ -241,14 +241,13 @@ def tell_losses(
     print(f"{minutes:.1f} min, {steps} steps, {waiting} waiting: {told}", flush=True)
 
 
-def lesson_of(path: Path) -> Lesson:
+def copy_lesson(path: Path) -> Lesson:
     """What a copy's photos, or a packed lesson, teach. Raises BadCopy."""
     if path.is_file():
         return unpack_lesson(path)
     copy = load_copy(path)
-    shots = with_empty_board(copy.plan, shots_of(copy)[1])
-    loose = any(s.reads == "cluster" for s in copy.plan.site)
-    return prepare_lesson(copy.plan, shots, taught(copy.plan, shots).lying if loose else [])
+    registrar, shots = shots_of(copy)
+    return lesson_of_reader(fit_reader_without_network(copy.plan, registrar, shots), shots)
 
 
 @click.command()
@@ -276,7 +275,7 @@ def main(
     cv2.setNumThreads(1)
     lessons = {}
     for path in copies:
-        lesson = lesson_of(path)
+        lesson = copy_lesson(path)
         if pack:
             pack_lesson(lesson, out / f"{path.parent.name}_{path.name}.lesson")
         lessons[f"{path.parent.name}/{path.stem}"] = lesson

@@ -37,7 +37,7 @@ from vision.learned.network import Weights
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
 DRAWN = 4  # of each copy with prints that nobody printed
 LARGE_BATCH = 8  # samples
-AGAIN = 2  # times that a batch is learnt from: samples cost more than steps
+AGAIN = 2  # times that a batch is learnt from while no new one waits: samples cost more than steps
 KEPT = 12  # batches of each printing that are kept to be learnt from again
 LARGE_AHEAD = 6  # batches that each maker makes before they are needed
 LARGE_RATE, RISING = 1.5e-3, 1500  # the highest rate, and in how many steps it is reached
@@ -190,7 +190,7 @@ def teach_trunk(
             n, batch = next(batches)
             batch = jax.device_put(batch)
             some = [(n, batch)]
-            for _ in range(AGAIN - 1):
+            while len(some) < AGAIN and not made.made.qsize():
                 other = int(rng.choice(list(kept)))
                 some.append((other, kept[other][int(rng.integers(len(kept[other])))]))
             kept[n].append(batch)

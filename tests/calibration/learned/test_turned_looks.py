@@ -247,3 +247,15 @@ def test_of_a_piece_with_two_sides_each_side_is_shared_with_its_own():
     assert {k: len(v) for k, v in looks.items()} == dict.fromkeys(looks, 2)
     for kind, (own, shared) in looks.items():
         assert np.array_equal(own.patch, shared.patch) and shared.piece.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("laid", "alone"), [([], True), ([("few", "lid")], False), ([("few", "lid"), ("lid",)], True)]
+)
+def test_what_is_only_ever_laid_on_others_is_not_taught_by_itself(laid, alone):
+    first, second = (msgspec.structs.replace(BANKS.piece[0], kind=k) for k in ("few", "lid"))
+    plan = msgspec.structs.replace(BANKS, piece=(first, second))
+    looks = {k: [look_of("fig", None)] for k in ("few", "lid")}
+    groups = group_sites(plan, [{"stock": contents} for contents in [("few",), *laid]])
+    (stock,) = [g for g in complete_groups(plan, groups, looks, set()) if g.reads == "pile"]
+    assert (("lid",) in stock.classes) == alone and ("few",) in stock.classes

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -34,14 +35,21 @@ from vision.learned.network import FINER, SITE_PIXELS, TEMPLATES, Weights, coars
 # Adam's steps for each batch, all of them at least, and how large they are at first
 FIRST_ROUNDS, LEAST_ROUNDS, CLASS_RATE = 0.5, 100, 3e-3
 ROUND_ROWS = 256  # places in each
+STILL_ROUNDS = 3  # times as many steps follow in which prints stay as they are by then
+FEW_ROUNDS = 100  # after so few none follow: compiling them would take longer
+MATCHED_ROOM = 1024  # places whose prints are matched at once
 HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
 HEAT_BATCHES = 16  # of which heat features are kept: 10 MB each
 CLASS_DECAY = 1e-3  # of weights in each step, times its size
 ROUND_SEED = 0
+# numbers that what describes a loose piece is told by together, besides each by itself: of made-up pieces
+# that were not learnt from a tenth fewer are told wrong; of sites as many
+HIDDEN = {"piece": 64}
 Batch = Mapping[str, np.ndarray]
 FitArrays = dict[str, jax.Array]
 Rows = dict[str, np.ndarray]
 TrunkFeatures = tuple[jax.Array, jax.Array, jax.Array]  # as of `run_trunk`
+RunTrunk = Callable[[np.ndarray], TrunkFeatures]  # of inputs (n, h/2, w/2, 24)
 
 
 def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
@@ -53,37 +61,29 @@ def fit_classes(weights: Weights, batches: Iterable[Batch]) -> Weights:
     for batch in batches:
         count += 1
         features = trunk_features(w, batch["x"]) if "x" in batch else None
-        told["site"] += site_rows(w, features, batch)
+        told["site"] += site_rows(w, features, batch, partial(trunk_features, w))
         if "heat" not in batch:
             continue
         fine, _, heat = features
         told["piece"].append(rows_of(w, "piece", "piece", fine, batch))
         if len(heats) < HEAT_BATCHES:
             heats.append((np.asarray(heat, np.float16), batch["heat"]))
-    return fit_told(weights, told, FIRST_ROUNDS * count, heats)
+    rounds = max(int(FIRST_ROUNDS * count), LEAST_ROUNDS)
+    return fit_told(weights, told, dict.fromkeys(told, rounds), heats)
 
 
 def fit_told(
     weights: Weights,
     told: Mapping[str, Sequence[Rows]],
-    rounds: float,
+    rounds: Mapping[str, int],
     heats: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     parts: bool = False,
 ) -> Weights:
-    """The same weights, the classes and prints of each classifier fitted to its rows in so many steps,
-    `LEAST_ROUNDS` at least, and the heat maps to heat features and targets, each on a thread of its own.
-    parts: with prints of parts"""
-    steps = max(int(rounds), LEAST_ROUNDS)
+    """The same weights, the classes and prints of each classifier fitted to its rows in so many steps, and
+    the heat maps to heat features and targets, each on a thread of its own. parts: with prints of parts"""
     with ThreadPoolExecutor() as pool:
         fits = [
-            pool.submit(
-                fit_classifier,
-                name,
-                weights,
-                {k: np.concatenate([r[k] for r in some]) for k in some[0]},
-                steps,
-                parts,
-            )
+            pool.submit(fit_joined, name, weights, some, rounds[name], parts)
             for name, some in told.items()
             if some
         ]
@@ -96,15 +96,30 @@ def fit_told(
     return fitted
 
 
+def fit_joined(
+    name: str, weights: Weights, some: Sequence[Rows], rounds: int, parts: bool
+) -> Weights:
+    """As `fit_classifier`, of all these places together, which empties them: they are hundreds of MB"""
+    return fit_classifier(
+        name,
+        weights,
+        {k: np.concatenate([r.pop(k) for r in some]) for k in list(some[0])},
+        rounds,
+        parts,
+    )
+
+
 trunk_features = jax.jit(lambda w, x: run_trunk(w, x.astype(jnp.float32)))
 
 
-def site_rows(w: FitArrays, features: TrunkFeatures | None, batch: Batch) -> list[Rows]:
+def site_rows(
+    w: FitArrays, features: TrunkFeatures | None, batch: Batch, run: RunTrunk
+) -> list[Rows]:
     """A batch's sites, as they lie and as close-ups: what they are described by, their pixels, label
-    and classes allowed. features: what the trunk makes of its samples"""
+    and classes allowed. features: what the trunk makes of its samples; run: what makes it"""
     out = []
     if "close_x" in batch:
-        rows = rows_of(w, "site", "close", trunk_features(w, batch["close_x"])[1], batch)
+        rows = rows_of(w, "site", "close", run(batch["close_x"])[1], batch)
         shape = (len(rows["label"]), FINER * SITE_PIXELS, FINER * SITE_PIXELS, 3)
         out.append(rows | {"pixels": np.zeros(shape, np.float16)})
     if features is not None:
@@ -144,33 +159,70 @@ def fit_classifier(
         drawn = draw_colours(name, rows) | draw_parts(name, rows)
         told = share_colours_of_rows(name, drawn, rows), match_parts_of_rows(name, drawn, rows)
         rows = rows | {"embedded": np.concatenate([rows["embedded"], *told], 1)}
-    whole = coarsen_pictures(name, rows["pixels"].astype(np.float32))
-    rows = rows | {"pixels": whole.astype(np.float16)}
+    rows = rows | {"pixels": coarsen_rows(name, rows["pixels"])}
     begun = begin_prints(name, weights, rows)
     middle, spread = rows["embedded"].mean(0), rows["embedded"].std(0) + 1e-2
     rows = rows | {"embedded": (rows["embedded"] - middle) / spread}
     own = [f"classes/{name}{part}" for part in ("", ".bias", "_prints", "_prints.bias")]
     heat = f"classes/{name}_heat"
     start = {k: jnp.asarray(begun[k]) for k in (*own, *([heat] if "heat" in rows else ()))}
-    nothing = jnp.zeros((len(middle), begun[own[0]].shape[1]))
+    classes = begun[own[0]].shape[1]
+    nothing = jnp.zeros((len(middle), classes))
     start[own[0]] = jnp.concatenate([nothing, start[own[0]][-TEMPLATES:]])
+    if parts and name in HIDDEN:
+        start |= begin_hidden(name, len(middle) + TEMPLATES, classes)
 
-    def loss(h: FitArrays, some: FitArrays) -> jax.Array:
+    def match_prints(h: FitArrays, some: FitArrays) -> jax.Array:
         pixels = some["pixels"].astype(jnp.float32)
         prints = (
             match_site_prints(h, pixels, some.get("upright"))
             if name == "site"
             else match_piece_prints(h, pixels)
         )
-        logits = classify_places(h, name, some["embedded"], prints * some["matched"][:, None])
+        return prints * some["matched"][:, None]
+
+    def loss(h: FitArrays, some: FitArrays) -> jax.Array:
+        prints = some["prints"] if "prints" in some else match_prints(h, some)
+        logits = classify_places(h, name, some["embedded"], prints)
         if heat in h:
             logits += some["heat"][:, None] * h[heat]
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
     h = descend_loss(loss, start, rows, rounds, CLASS_RATE)
-    w = h[own[0]].copy()
-    w[: len(middle)] /= spread[:, None]
-    return drawn | h | {own[0]: w, own[1]: h[own[1]] - middle @ w[: len(middle)]}
+    if parts and rounds > FEW_ROUNDS:  # then with prints that stay: in a tenth of the time
+        match = jax.jit(match_prints)
+        places = [slice(n, n + MATCHED_ROOM) for n in range(0, len(rows["label"]), MATCHED_ROOM)]
+        shown = {k: rows[k] for k in ("pixels", "upright", "matched") if k in rows}
+        fits = [np.asarray(match(h, {k: v[p] for k, v in shown.items()})) for p in places]
+        rows = {k: v for k, v in rows.items() if k not in shown} | {"prints": np.concatenate(fits)}
+        stay = {k: v for k, v in h.items() if "_prints" in k}
+        moved = {k: jnp.asarray(v) for k, v in h.items() if k not in stay}
+        h = stay | descend_loss(loss, moved, rows, STILL_ROUNDS * rounds, CLASS_RATE)
+    for k in (own[0], f"classes/{name}_hidden"):
+        if k in h:
+            h[k] = h[k].copy()
+            h[k][: len(middle)] /= spread[:, None]
+            h[f"{k}.bias"] = h[f"{k}.bias"] - middle @ h[k][: len(middle)]
+    return drawn | h
+
+
+def coarsen_rows(name: str, fine: np.ndarray, chunk: int = 1024) -> np.ndarray:
+    """As `coarsen_pictures`, in 16 bits: some at a time, there are hundreds of MB of them"""
+    parts = (fine[n : n + chunk].astype(np.float32) for n in range(0, len(fine), chunk))
+    return np.concatenate([coarsen_pictures(name, p).astype(np.float16) for p in parts])
+
+
+def begin_hidden(name: str, described: int, classes: int) -> FitArrays:
+    """Fresh weights of what numbers tell together, which says nothing yet"""
+    rng, count = np.random.default_rng(ROUND_SEED), HIDDEN[name]
+    spread = np.sqrt(1 / described)
+    return {
+        f"classes/{name}_hidden": jnp.asarray(
+            rng.normal(0, spread, (described, count)), jnp.float32
+        ),
+        f"classes/{name}_hidden.bias": jnp.zeros(count),
+        f"classes/{name}_hidden_says": jnp.zeros((count, classes)),
+    }
 
 
 def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:

@@ -25,7 +25,7 @@ from vision.plan import Plan
 from vision.reader import Reader
 from vision.registration.registrar import Registrar
 
-LEARNING_STEPS = 240  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
+LEARNING_STEPS = 150  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
 TRUNK_FILE = Path(__file__).with_name("trunk.npz")
 NEEDED = ("jax", "onnx")
 

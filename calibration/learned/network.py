@@ -185,7 +185,12 @@ def classify_places(
 ) -> jax.Array:
     """What places are described by (r, n), prints of the whole (r, TEMPLATES) -> logits (r, classes)"""
     described = jnp.concatenate([embedded, prints], 1)
-    return described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+    logits = described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+    hidden = f"classes/{name}_hidden"
+    if hidden in w:
+        together = jax.nn.relu(described @ w[hidden] + w[f"{hidden}.bias"])
+        logits += together @ w[f"{hidden}_says"]
+    return logits
 
 
 def match_site_prints(

@@ -30,7 +30,7 @@ from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import lesson_of_reader
 from calibration.learned.packed import pack_lesson, unpack_lesson
-from calibration.learned.teach import Lesson, initial_weights
+from calibration.learned.teach import Lesson, initial_weights, prepare_lesson
 from calibration.readers.reader_fit import fit_reader_without_network
 from vision.learned.network import Weights
 
@@ -247,6 +247,8 @@ def copy_lesson(path: Path) -> Lesson:
         return unpack_lesson(path)
     copy = load_copy(path)
     registrar, shots = shots_of(copy)
+    if all(s.reads == "pile" for s in copy.plan.site):  # nothing lies loose
+        return prepare_lesson(copy.plan, shots, [])
     return lesson_of_reader(fit_reader_without_network(copy.plan, registrar, shots), shots)
 
 

@@ -49,11 +49,13 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     if len(shown) < 2:
         return weights
     filters = draw_filters(
-        label, shown, lambda mine: lay_anywhere(name, pixels[mine], bool(turned[mine[0]]))
+        label,
+        shown,
+        lambda mine: lay_anywhere(name, pixels[mine].astype(np.float32), bool(turned[mine[0]])),
     )
     prints = weights[f"classes/{name}_prints"].copy()
     prints[..., : len(shown)] = filters.T.reshape(*prints.shape[:-1], len(shown))
-    some = pixels[:: max(len(pixels) // SCALED, 1)]
+    some = pixels[:: max(len(pixels) // SCALED, 1)].astype(np.float32)
     fits = match_templates(name, some, prints, bool(turned.any()))
     spread = fits.std(0) + 1e-6
     said = weights[f"classes/{name}"].copy()
@@ -81,25 +83,31 @@ def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
             filters = draw_filters(
                 label,
                 shown,
-                lambda mine, part=n: lay_part(name, fine[mine], part, bool(turned[mine[0]])),
+                lambda mine, part=n: lay_part(
+                    name, fine[mine].astype(np.float32), part, bool(turned[mine[0]])
+                ),
             )
             prints[n, ..., : len(shown)] = filters.T.reshape(*shape, len(shown))
-        fits = match_parts(name, fine[:: max(len(fine) // SCALED, 1)], prints, bool(turned.any()))
+        some = fine[:: max(len(fine) // SCALED, 1)].astype(np.float32)
+        fits = match_parts(name, some, prints, bool(turned.any()))
         spread = fits.std(0) + 1e-6
         prints /= spread.reshape(PART_COUNTS[name], *np.ones(len(shape), int), TEMPLATES)
         bias = LEAST_FIT - fits.mean(0) / spread
     return {f"classes/{name}_parts": prints, f"classes/{name}_parts.bias": bias}
 
 
-def match_parts_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
+def match_parts_of_rows(
+    name: str, drawn: Weights, rows: Mapping[str, np.ndarray], chunk: int = 1024
+) -> np.ndarray:
     """(r, n) what the prints of parts say of places as of `class_fit.rows_of`, as a reader has it"""
     fine, prints = rows["pixels"], drawn[f"classes/{name}_parts"]
     turned = turned_places(rows)
     fits = np.zeros((len(fine), PART_COUNTS[name] * TEMPLATES), np.float32)
     for quarters in (False, True):
-        some = (rows["matched"] > 0) & (turned == quarters)
-        fits[some] = match_parts(name, fine[some].astype(np.float32), prints, quarters)
-        fits[some] += drawn[f"classes/{name}_parts.bias"]
+        places = np.flatnonzero((rows["matched"] > 0) & (turned == quarters))
+        for some in np.split(places, range(chunk, len(places), chunk)):
+            fits[some] = match_parts(name, fine[some].astype(np.float32), prints, quarters)
+            fits[some] += drawn[f"classes/{name}_parts.bias"]
     return np.maximum(fits, 0)
 
 
@@ -136,9 +144,9 @@ def matched_pictures(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the places that prints are matched at: (r,) classes, (r, ...) pictures, (r,) whether what lies
     there may be turned by quarters"""
-    places = np.flatnonzero(rows["matched"] > 0)
-    pixels = rows["pixels"][places].astype(np.float32)
-    return rows["label"][places], pixels, turned_places(rows)[places]
+    matched = rows["matched"] > 0
+    places = slice(None) if matched.all() else np.flatnonzero(matched)
+    return rows["label"][places], rows["pixels"][places], turned_places(rows)[places]
 
 
 def turned_places(rows: Mapping[str, np.ndarray]) -> np.ndarray:

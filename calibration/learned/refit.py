@@ -6,15 +6,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
 
 from calibration.learned.batch import Shapes, pad_rows
 from calibration.learned.class_fit import (
+    LEAST_ROUNDS,
+    ROUND_ROWS,
     Batch,
     FitArrays,
     Rows,
+    RunTrunk,
     TrunkFeatures,
     embed_sampled,
     fit_told,
@@ -33,7 +37,10 @@ from vision.learned.network import (
 )
 from vision.learned.reader import find_peaks, sample_polar
 
-LAST_ROUNDS = 1.5  # of Adam's steps for each batch
+# of Adam's steps for each batch in which prints move; `STILL_ROUNDS` times as many follow
+LAST_ROUNDS = {"site": 0.8, "piece": 1.2}
+# times that a place is learnt from at most: of Ur's few sites more are told wrong after thirty times
+MOST_SEEN = 10
 HIT_PEAK, NEAR_PEAK = 0.35, 0.55  # of a piece's width about its middle: it is meant, it may be
 ASKED_PEAKS = 40  # places with a piece, and as many without, of a form in each sample
 EDGE = 0.6  # of a piece's reach: nearer to a sample's edge too little of it is seen
@@ -41,21 +48,46 @@ ROOM = 128  # places that are embedded at once: each number of them is compiled 
 
 
 def refit_classes(
-    weights: Weights, fresh: Weights, shapes: Shapes, batches: Iterable[Batch]
+    weights: Weights,
+    fresh: Weights,
+    shapes: Shapes,
+    batches: Iterable[Batch],
+    run: RunTrunk | None = None,
 ) -> Weights:
     """The taught weights, with their classes and prints fitted to these batches. fresh: weights of
-    classes that nothing was taught yet"""
+    classes that nothing was taught yet; run: the trunk as the reader has it (None: as it was taught)"""
     w = {k: jnp.asarray(v) for k, v in weights.items()}
+    run = run or partial(trunk_features, w)
     told: dict[str, list[Rows]] = defaultdict(list)
     count = 0
     for count, batch in enumerate(batches, 1):
-        features = trunk_features(w, batch["x"]) if "x" in batch else None
-        told["site"] += site_rows(w, features, batch)
+        features = run(batch["x"]) if "x" in batch else None
+        told["site"] += site_rows(w, features, batch, run)
         if "heat" in batch:
             rng = np.random.default_rng(count)
             told["piece"] += peak_rows(w, shapes, features, batch, rng)
+            # the same turned is new to the network, and costs no making
+            turned = turn_batch(batch, int(rng.integers(1, 4)))
+            told["piece"] += peak_rows(w, shapes, run(turned["x"]), turned, rng)
     begun = {k: v for k, v in fresh.items() if k.startswith(("classes/site", "classes/piece"))}
-    return fit_told(dict(weights) | begun, told, LAST_ROUNDS * count, parts=True)
+    rounds = {}
+    for name, some in told.items():
+        most = MOST_SEEN * sum(len(rows["label"]) for rows in some) / ROUND_ROWS
+        rounds[name] = max(int(min(LAST_ROUNDS[name] * count, most)), LEAST_ROUNDS)
+    return fit_told(dict(weights) | begun, told, rounds, parts=True)
+
+
+def turn_batch(batch: Batch, quarters: int) -> Batch:
+    """A batch's inputs and loose pieces turned counterclockwise"""
+    x, points = batch["x"], batch["points"].copy()
+    n, half = x.shape[:2]
+    pixels = x.reshape(n, half, half, 2, 2, 6).transpose(0, 1, 3, 2, 4, 5)
+    turned = np.rot90(pixels.reshape(n, 2 * half, 2 * half, 6), quarters, (1, 2))
+    packed = turned.reshape(n, half, 2, half, 2, 6).transpose(0, 1, 3, 2, 4, 5)
+    last, (a, b) = 2 * half - 1, (points[..., 2].copy(), points[..., 3].copy())
+    where = (a, b), (b, last - a), (last - a, last - b), (last - b, a)
+    points[..., 2], points[..., 3] = where[quarters]
+    return {"x": packed.reshape(x.shape), "points": points}
 
 
 def peak_rows(

@@ -55,7 +55,7 @@ from vision.learned.groups import (
     stands_upright,
 )
 from vision.learned.network import Weights
-from vision.learned.reader import LearnedReader
+from vision.learned.reader import LearnedReader, Trunk
 from vision.photometry.palette_light import LightReference
 from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import small_view
@@ -72,8 +72,11 @@ SAMPLES_SHOWN, SHOWN_SEED = (
     24,
     88_888,
 )  # samples that tell how large the trunk's numbers grow; no teacher's
+GRAPH = "graph"  # the trunk as it is read with, among the weights that were taught
 FIRST_SHARE = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
-LAST_SHARE = 1.3  # of all steps: so many batches more that the classes are fitted to once the trunk is taught
+# of all steps: so many batches more that the classes are fitted to once the trunk is taught: they cost a
+# third of a step and lack more (docs/learned.md)
+LAST_SHARE = 2.4
 
 
 Patched = TypeVar("Patched", Look, StandingLook)
@@ -519,7 +522,8 @@ def teach_network(
 ) -> Weights:
     """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to
     begin from; beside: whether another process makes the batches; keep: where what is learnt is kept
-    on the way, and gone on from. The same on every machine of one kind"""
+    on the way, and gone on from. With the trunk's graph, as bytes, by the name of `GRAPH`. The same on
+    every machine of one kind"""
     # here: JAX takes a second and 200 MB
     from calibration.learned.class_fit import fit_classes
     from calibration.learned.learning import Learner
@@ -544,7 +548,16 @@ def teach_network(
         learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), TRUNK_RATE))
         if checkpoint is not None and (n % KEPT_EVERY == 0 or n == steps):
             checkpoint.save_progress(n, learner.freeze())
-    return refit_classes(learner.current(), fresh, lesson.shapes, batches)
+    weights = learner.current()
+    graph = draw_graph(lesson, weights)
+    read = Trunk(graph)
+
+    def run_graph(x: np.ndarray) -> tuple[np.ndarray, ...]:
+        maps = zip(*(read(one.astype(np.float32)) for one in x))
+        return tuple(np.stack(some) for some in maps)
+
+    fitted = refit_classes(weights, fresh, lesson.shapes, batches, run_graph)
+    return fitted | {GRAPH: np.frombuffer(graph, np.uint8)}
 
 
 def told_progress(
@@ -618,11 +631,6 @@ def _teach_and_tell(
 
 def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
     """What reads with these weights, believed wholly"""
-    from calibration.learned.export import export_trunk, quantize_trunk
-
-    composer = lesson.composer(SHOWN_SEED)
-    samples = (composer.make_sample() for _ in range(SAMPLES_SHOWN))
-    shown = (x for s in samples for x in (s.x, *(picture for _, _, picture in s.close)))
     return LearnedReader(
         lesson.plan,
         lesson.view,
@@ -631,9 +639,19 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
         lesson.reference,
         lesson.empty,
         weights,
-        quantize_trunk(export_trunk(weights), shown),
+        weights[GRAPH].tobytes() if GRAPH in weights else draw_graph(lesson, weights),
         cards=draw_card_banks(lesson.plan, lesson.shapes.groups, lesson.looks, lesson.view.scale),
     )
+
+
+def draw_graph(lesson: Lesson, weights: Weights) -> bytes:
+    """The trunk as it is read with"""
+    from calibration.learned.export import export_trunk, quantize_trunk
+
+    composer = lesson.composer(SHOWN_SEED)
+    samples = (composer.make_sample() for _ in range(SAMPLES_SHOWN))
+    shown = (x for s in samples for x in (s.x, *(picture for _, _, picture in s.close)))
+    return quantize_trunk(export_trunk(weights), shown)
 
 
 def initial_weights(shapes: Shapes, seed: int, trunk: Weights | None = None) -> Weights:

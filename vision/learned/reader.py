@@ -154,7 +154,8 @@ class LearnedReader:
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
         self.cards = dict(cards or {})
-        self.reference, self.empty, self.graph = reference, empty, trunk
+        # to widen it at each look would take a twentieth of the time
+        self.reference, self.empty, self.graph = reference, empty.astype(np.float32), trunk
         self.weights = {
             k: v
             for k, v in weights.items()
@@ -346,7 +347,7 @@ class LearnedReader:
     ) -> np.ndarray:
         """(h, w, 3) log canvas of a part of the empty board and the cards told on clusters, as of
         `tell_clusters`"""
-        ground, seen = self.show_empty(part.window), part.seen
+        ground, seen = self.show_empty(part.window).copy(), part.seen
         for n, bank in self.cards.items():
             g, ids = self.groups[n], [i for i, (m, _) in clusters.items() if m == n]
             if not ids or not g.loose:
@@ -440,7 +441,12 @@ class LearnedReader:
         few = (sampled @ w[f"trunk/{name}_squeeze"]).reshape(len(sampled), -1)
         embedded = np.maximum(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"], 0)
         described = np.concatenate([embedded, prints], 1)
-        return described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+        logits = described @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+        hidden = f"classes/{name}_hidden"
+        if hidden in w:  # of kinds of loose pieces
+            together = np.maximum(described @ w[hidden] + w[f"{hidden}.bias"], 0)
+            logits += together @ w[f"{hidden}_says"]
+        return logits
 
     def site_prints(
         self, seen: np.ndarray, at: np.ndarray, axes: np.ndarray, quarters: bool
@@ -559,7 +565,7 @@ class LearnedReader:
     def show_empty(self, window: Window) -> np.ndarray:
         """(h, w, 3) log canvas of the empty board in a window"""
         x0, y0, x1, y1 = window
-        return self.empty[y0:y1, x0:x1].astype(np.float32)
+        return self.empty[y0:y1, x0:x1]
 
     def see_cards(self, group: int, part: CanvasPart, pieces: Sequence[Finding]) -> CardScene:
         """What shows of a group's cards between these pieces"""

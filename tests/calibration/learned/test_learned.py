@@ -113,7 +113,7 @@ def test_a_network_that_learnt_nothing_is_silent(lesson, monkeypatch):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson):
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 40, beside=False))
+    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 28, beside=False))
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)
@@ -141,7 +141,9 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach.KEPT_EVERY", 2)
-    monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
+    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 2)
+    for name in ("class_fit", "refit"):
+        monkeypatch.setattr(f"calibration.learned.{name}.LEAST_ROUNDS", 5)
     keep, trunk = tmp_path / "learning.npz", load_trunk_weights()
 
     class Killed(Exception):

@@ -1,25 +1,47 @@
 """Classes and prints fitted once more to what the taught trunk makes of made-up samples."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from calibration.learned.batch import Shapes
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import initial_weights, make_batches
+from vision.learned.canvas import picture_of, stack_input
 from vision.learned.groups import Form
-from vision.learned.network import FINE_CHANNELS, HEAT_SPAN, PIECE_SIZE, coarsen_pictures
+from vision.learned.network import (
+    ANGLES,
+    FINE_CHANNELS,
+    FINER,
+    HEAT_SPAN,
+    PIECE_SIZE,
+    RINGS,
+    TEMPLATES,
+    coarsen_pictures,
+)
 
 if can_learn() is not None:
     pytest.skip("JAX is not installed", allow_module_level=True)
 
-from calibration.learned.class_fit import site_rows, trunk_features  # noqa: E402
+from calibration.learned.class_fit import (  # noqa: E402
+    HIDDEN,
+    fit_classifier,
+    site_rows,
+    trunk_features,
+)
 from calibration.learned.network import (  # noqa: E402
     class_loss,
     classify_places,
     match_site_prints,
 )
 from calibration.learned.prints import match_parts_of_rows, share_colours_of_rows  # noqa: E402
-from calibration.learned.refit import label_peaks, peak_rows, refit_classes  # noqa: E402
+from calibration.learned.refit import (  # noqa: E402
+    label_peaks,
+    peak_rows,
+    refit_classes,
+    turn_batch,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +74,48 @@ def test_peaks_of_heat_are_told_as_the_piece_they_are_meant_for_or_as_none():
     assert rows["embedded"].shape == (2, PIECE_SIZE)
 
 
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_pieces_are_where_they_were_in_a_turned_batch(quarters):
+    rng = np.random.default_rng(quarters)
+    seen = rng.normal(4.6, 0.1, (SIDE, SIDE, 3)).astype(np.float32)
+    x, y = 60, 151
+    seen[y, x] = 9.0
+    batch = {
+        "x": stack_input(seen, np.full_like(seen, 4.6)).astype(np.float16)[None],
+        "points": np.array([[[0, 1, x, y], [-1, -1, -1, -1]]], np.float32),
+    }
+    turned = turn_batch(batch, quarters)
+    form, kind, there, down = turned["points"][0, 0]
+    picture = picture_of(turned["x"][0])
+    assert np.unravel_index(picture.sum(2).argmax(), picture.shape[:2]) == (down, there)
+    assert (form, kind) == (0, 1) and turned["points"][0, 1, 0] == -1
+    assert np.array_equal(np.rot90(picture, -quarters), picture_of(batch["x"][0]))
+    assert batch["points"][0, 0].tolist() == [0, 1, x, y]
+
+
+def test_what_two_numbers_tell_only_together_is_learnt_of_pieces(monkeypatch):
+    rng = np.random.default_rng(7)
+    shapes = Shapes.of((), (Form((WIDTH, WIDTH), True, 3.0, ("red",)),), 1.0)
+    described = rng.choice([-1.0, 1.0], (600, PIECE_SIZE)).astype(np.float32)
+    rows = {
+        "embedded": described,
+        "pixels": rng.normal(1, 0.1, (600, ANGLES, FINER * RINGS, 3)).astype(np.float16),
+        "heat": np.zeros(600, np.float32),
+        "label": (described[:, 0] * described[:, 1] > 0).astype(np.int32),
+        "allowed": np.ones((600, 2), bool),
+        "matched": np.ones(600, np.float32),
+    }
+    prints = np.zeros((600, TEMPLATES), np.float32)
+    right = []
+    for hidden in ({}, HIDDEN):
+        monkeypatch.setattr("calibration.learned.class_fit.HIDDEN", hidden)
+        w = fit_classifier("piece", initial_weights(shapes, 0), rows, 300, parts=True)
+        told = share_colours_of_rows("piece", w, rows), match_parts_of_rows("piece", w, rows)
+        logits = classify_places(w, "piece", np.hstack([described, *told]), prints)
+        right.append((np.asarray(logits).argmax(1) == rows["label"]).mean())
+    assert right[1] > 0.95 > 0.8 > right[0]
+
+
 def test_a_peak_of_one_form_at_a_rival_is_told_as_that():
     size = (WIDTH, WIDTH)
     forms = (
@@ -80,7 +144,8 @@ def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
     fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 12))
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
-    [sites] = site_rows(fresh, trunk_features(fresh, asked["x"]), asked)
+    run = partial(trunk_features, fresh)
+    [sites] = site_rows(fresh, run(asked["x"]), asked, run)
     assert site_loss(fitted, sites) < 0.6 * site_loss(fresh, sites)
 
 

@@ -20,7 +20,9 @@ PIXEL = bytes.fromhex(
     "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9"
 )
 
-LATE = "not used within a few seconds"  # of what was loaded ahead: a busy machine is slow, not wrong
+LATE = (
+    "not used within a few seconds"  # of what was loaded ahead: a busy machine is slow, not wrong
+)
 
 
 @pytest.fixture

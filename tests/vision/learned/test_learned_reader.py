@@ -13,7 +13,13 @@ import pytest
 
 from calibration.learned.batch import Shapes
 from calibration.learned.export import export_trunk, quantize_trunk
-from calibration.learned.network import match_piece_prints, match_site_prints, run_trunk
+from calibration.learned.network import (
+    classify_places,
+    embed_places,
+    match_piece_prints,
+    match_site_prints,
+    run_trunk,
+)
 from calibration.learned.teach import initial_weights
 from devtools.bench import memory_mb
 from vision.evidence.site_evidence import CountedEvidence
@@ -36,8 +42,11 @@ from vision.learned.groups import FOREIGN, Form, group_forms, group_sites, measu
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
+    FINE_CHANNELS,
     FINER,
     PART_COUNTS,
+    PIECE_GRID,
+    PIECE_SIZE,
     RINGS,
     SITE_PIXELS,
     SITE_REACH,
@@ -226,6 +235,27 @@ def test_prints_are_matched_alike_by_who_teaches(reader):
     filters, bias = (reader.weights[f"classes/piece_prints{part}"] for part in ("", ".bias"))
     read = np.maximum(turn_templates(pieces, filters) + bias, 0)
     assert np.abs(np.asarray(match_piece_prints(weights, jnp.asarray(pieces))) - read).max() < 1e-4
+
+
+def test_pieces_are_told_alike_by_who_teaches(reader, monkeypatch):
+    rng = np.random.default_rng(8)
+    described = PIECE_SIZE + TEMPLATES
+    hidden = {
+        "classes/piece_hidden": rng.normal(0, 1, (described, 5)).astype(np.float32),
+        "classes/piece_hidden.bias": rng.normal(0, 1, 5).astype(np.float32),
+        "classes/piece_hidden_says": rng.normal(0, 1, (5, len(reader.names) + 1)).astype(
+            np.float32
+        ),
+    }
+    sampled = rng.normal(0, 1, (6, PIECE_GRID**2, FINE_CHANNELS)).astype(np.float32)
+    prints = rng.normal(0, 1, (6, TEMPLATES)).astype(np.float32)
+    plain = reader.classify("piece", sampled, prints)
+    monkeypatch.setattr(reader, "weights", reader.weights | hidden)
+    read = reader.classify("piece", sampled, prints)
+    learnt = classify_places(
+        reader.weights, "piece", embed_places(reader.weights, "piece", sampled), prints
+    )
+    assert np.abs(read - plain).max() > 1 and np.abs(np.asarray(learnt) - read).max() < 1e-3
 
 
 def test_what_prints_of_parts_tell_comes_before_those_of_the_whole(reader, monkeypatch):

@@ -20,6 +20,7 @@ from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
     LAST_SHARE,
     Unlearnt,
+    draw_graph,
     initial_weights,
     learned_reader,
     learning_rate,
@@ -138,12 +139,19 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
 
 
+def take_batches(weights, fresh, shapes, batches, run):
+    assert list(batches)
+    return weights
+
+
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach.KEPT_EVERY", 2)
-    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 2)
-    for name in ("class_fit", "refit"):
-        monkeypatch.setattr(f"calibration.learned.{name}.LEAST_ROUNDS", 5)
+    monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
+    graph = draw_graph(lesson, initial_weights(lesson.shapes, 0))
+    monkeypatch.setattr("calibration.learned.teach.draw_graph", lambda *_: graph)
+    # what the last fit makes of them is another test's
+    monkeypatch.setattr("calibration.learned.refit.refit_classes", take_batches)
     keep, trunk = tmp_path / "learning.npz", load_trunk_weights()
 
     class Killed(Exception):

@@ -181,14 +181,14 @@ def fit_classifier(
         )
         return prints * some["matched"][:, None]
 
-    def loss(h: FitArrays, some: FitArrays) -> jax.Array:
+    def round_loss(h: FitArrays, some: FitArrays) -> jax.Array:
         prints = some["prints"] if "prints" in some else match_prints(h, some)
         logits = classify_places(h, name, some["embedded"], prints)
         if heat in h:
             logits += some["heat"][:, None] * h[heat]
         return class_loss(logits, some["label"], some["allowed"], jnp.ones(len(logits)))
 
-    h = descend_loss(loss, start, rows, rounds, CLASS_RATE)
+    h = descend_loss(round_loss, start, rows, rounds, CLASS_RATE)
     if parts and rounds > FEW_ROUNDS:  # then with prints that stay: in a tenth of the time
         match = jax.jit(match_prints)
         places = [slice(n, n + MATCHED_ROOM) for n in range(0, len(rows["label"]), MATCHED_ROOM)]
@@ -197,7 +197,7 @@ def fit_classifier(
         rows = {k: v for k, v in rows.items() if k not in shown} | {"prints": np.concatenate(fits)}
         stay = {k: v for k, v in h.items() if "_prints" in k}
         moved = {k: jnp.asarray(v) for k, v in h.items() if k not in stay}
-        h = stay | descend_loss(loss, moved, rows, STILL_ROUNDS * rounds, CLASS_RATE)
+        h = stay | descend_loss(round_loss, moved, rows, STILL_ROUNDS * rounds, CLASS_RATE)
     for k in (own[0], f"classes/{name}_hidden"):
         if k in h:
             h[k] = h[k].copy()
@@ -229,12 +229,12 @@ def fit_heat(weights: Weights, heat: np.ndarray, target: np.ndarray) -> Weights:
     """Heat maps from heat features (n, h, w, FINE), by the loss that is learnt with"""
     start = {k: jnp.asarray(weights[k]) for k in ("classes/heat", "classes/heat.bias")}
 
-    def loss(h: FitArrays, some: FitArrays) -> jax.Array:
+    def round_loss(h: FitArrays, some: FitArrays) -> jax.Array:
         seen, target = (some[k].astype(jnp.float32) for k in ("heat", "target"))
         return heat_loss(seen @ h["classes/heat"] + h["classes/heat.bias"], target)
 
     rows = {"heat": heat, "target": target}
-    return descend_loss(loss, start, rows, HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES)
+    return descend_loss(round_loss, start, rows, HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES)
 
 
 def descend_loss(

@@ -109,7 +109,7 @@ def test_what_two_numbers_tell_only_together_is_learnt_of_pieces(monkeypatch):
     right = []
     for hidden in ({}, HIDDEN):
         monkeypatch.setattr("calibration.learned.class_fit.HIDDEN", hidden)
-        w = fit_classifier("piece", initial_weights(shapes, 0), rows, 300, parts=True)
+        w = fit_classifier("piece", initial_weights(shapes, 0), rows, 150, parts=True)
         told = share_colours_of_rows("piece", w, rows), match_parts_of_rows("piece", w, rows)
         logits = classify_places(w, "piece", np.hstack([described, *told]), prints)
         right.append((np.asarray(logits).argmax(1) == rows["label"]).mean())
@@ -141,7 +141,7 @@ def test_a_peak_of_one_form_at_a_rival_is_told_as_that():
 
 def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
     fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
-    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 12))
+    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 8))
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
     run = partial(trunk_features, fresh)

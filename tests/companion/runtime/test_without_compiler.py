@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(kernel_mode() != "compiled", reason="no kernels 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", ["nile"])
+@pytest.mark.parametrize("game", ["ur", "nile"])
 def test_a_board_is_read_as_it_is_by_the_kernels(game, tmp_path):
     copy = load_copy(
         make_copy(

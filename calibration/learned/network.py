@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from vision.learned.canvas import unpack_pixels
 from vision.learned.network import (
     ANGLES,
     FEW_CHANNELS,
@@ -305,9 +306,8 @@ def polar_pixels(
 ) -> jax.Array:
     """(r, ANGLES, FINER * RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r,) of a sample, in its
     pixels; width: (r,) pixels"""
-    n, half, _, _ = x.shape
-    picture = x.reshape(n, half, half, 2, 2, 6)[..., :3].transpose(0, 1, 3, 2, 4, 5)
-    flat = picture.reshape(-1, 3).astype(jnp.float32)
+    half = x.shape[1]
+    flat = unpack_pixels(x, 3).reshape(-1, 3).astype(jnp.float32)
     off = jnp.asarray(polar_offsets())
     fy, fx = (
         jnp.clip(v[:, None] + off[None, :, k] * width[:, None], 0, 2 * half - 1.001)

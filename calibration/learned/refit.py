@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,9 +22,8 @@ from calibration.learned.class_fit import (
     embed_sampled,
     fit_told,
     site_rows,
-    trunk_features,
 )
-from vision.learned.canvas import picture_of
+from vision.learned.canvas import pack_pixels, picture_of, unpack_pixels
 from vision.learned.groups import loose_names
 from vision.learned.network import (
     HEAT_SPAN,
@@ -52,12 +50,11 @@ def refit_classes(
     fresh: Weights,
     shapes: Shapes,
     batches: Iterable[Batch],
-    run: RunTrunk | None = None,
+    run: RunTrunk,
 ) -> Weights:
     """The taught weights, with their classes and prints fitted to these batches. fresh: weights of
-    classes that nothing was taught yet; run: the trunk as the reader has it (None: as it was taught)"""
+    classes that nothing was taught yet; run: the trunk, as the reader has it"""
     w = {k: jnp.asarray(v) for k, v in weights.items()}
-    run = run or partial(trunk_features, w)
     told: dict[str, list[Rows]] = defaultdict(list)
     count = 0
     for count, batch in enumerate(batches, 1):
@@ -79,15 +76,11 @@ def refit_classes(
 
 def turn_batch(batch: Batch, quarters: int) -> Batch:
     """A batch's inputs and loose pieces turned counterclockwise"""
-    x, points = batch["x"], batch["points"].copy()
-    n, half = x.shape[:2]
-    pixels = x.reshape(n, half, half, 2, 2, 6).transpose(0, 1, 3, 2, 4, 5)
-    turned = np.rot90(pixels.reshape(n, 2 * half, 2 * half, 6), quarters, (1, 2))
-    packed = turned.reshape(n, half, 2, half, 2, 6).transpose(0, 1, 3, 2, 4, 5)
-    last, (a, b) = 2 * half - 1, (points[..., 2].copy(), points[..., 3].copy())
+    pixels, points = unpack_pixels(batch["x"]), batch["points"].copy()
+    last, (a, b) = pixels.shape[1] - 1, (points[..., 2].copy(), points[..., 3].copy())
     where = (a, b), (b, last - a), (last - a, last - b), (last - b, a)
     points[..., 2], points[..., 3] = where[quarters]
-    return {"x": packed.reshape(x.shape), "points": points}
+    return {"x": pack_pixels(np.rot90(pixels, quarters, (1, 2))), "points": points}
 
 
 def peak_rows(

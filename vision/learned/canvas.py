@@ -131,9 +131,22 @@ def stretch_grid(coarse: np.ndarray, h: int, w: int) -> np.ndarray:
 
 def picture_of(stacked: np.ndarray) -> np.ndarray:
     """(h, w, 3) what is there, of the network's input (h/2, w/2, 24)"""
-    h, w = stacked.shape[:2]
-    both = stacked.reshape(h, w, 2, 2, 6)[..., :3].transpose(0, 2, 1, 3, 4)
-    return both.reshape(2 * h, 2 * w, 3)
+    return unpack_pixels(stacked[None], 3)[0]
+
+
+def unpack_pixels(stacked: np.ndarray, layers: int = 6) -> np.ndarray:
+    """(n, h, w, layers) what is there, three, and how it differs from the empty board, three, of the
+    network's inputs (n, h/2, w/2, 24); JAX's arrays too"""
+    n, h, w = stacked.shape[:3]
+    pixels = stacked.reshape(n, h, w, 2, 2, 6)[..., :layers].transpose(0, 1, 3, 2, 4, 5)
+    return pixels.reshape(n, 2 * h, 2 * w, layers)
+
+
+def pack_pixels(pixels: np.ndarray) -> np.ndarray:
+    """(n, h/2, w/2, 24) of (n, h, w, 6): what `unpack_pixels` undoes"""
+    n, h, w = pixels.shape[:3]
+    packed = pixels.reshape(n, h // 2, 2, w // 2, 2, 6).transpose(0, 1, 3, 2, 4, 5)
+    return packed.reshape(n, h // 2, w // 2, 24)
 
 
 GREY, LOG_SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the network's input is

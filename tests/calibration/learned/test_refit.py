@@ -141,10 +141,10 @@ def test_a_peak_of_one_form_at_a_rival_is_told_as_that():
 
 def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
     fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
-    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 8))
+    run = partial(trunk_features, fresh)
+    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 8), run)
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
-    run = partial(trunk_features, fresh)
     [sites] = site_rows(fresh, run(asked["x"]), asked, run)
     assert site_loss(fitted, sites) < 0.6 * site_loss(fresh, sites)
 

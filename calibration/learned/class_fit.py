@@ -29,6 +29,7 @@ from calibration.learned.prints import (
     draw_parts,
     match_parts_of_rows,
     share_colours_of_rows,
+    slice_rows,
 )
 from vision.learned.network import FINER, SITE_PIXELS, TEMPLATES, Weights, coarsen_pictures
 
@@ -37,7 +38,6 @@ FIRST_ROUNDS, LEAST_ROUNDS, CLASS_RATE = 0.5, 100, 3e-3
 ROUND_ROWS = 256  # places in each
 STILL_ROUNDS = 3  # times as many steps follow in which prints stay as they are by then
 FEW_ROUNDS = 100  # after so few none follow: compiling them would take longer
-MATCHED_ROOM = 1024  # places whose prints are matched at once
 HEAT_ROUNDS, HEAT_RATE, HEAT_SAMPLES = 150, 0.03, 8
 HEAT_BATCHES = 16  # of which heat features are kept: 10 MB each
 CLASS_DECAY = 1e-3  # of weights in each step, times its size
@@ -172,17 +172,8 @@ def fit_classifier(
     if parts and name in HIDDEN:
         start |= begin_hidden(name, len(middle) + TEMPLATES, classes)
 
-    def match_prints(h: FitArrays, some: FitArrays) -> jax.Array:
-        pixels = some["pixels"].astype(jnp.float32)
-        prints = (
-            match_site_prints(h, pixels, some.get("upright"))
-            if name == "site"
-            else match_piece_prints(h, pixels)
-        )
-        return prints * some["matched"][:, None]
-
     def round_loss(h: FitArrays, some: FitArrays) -> jax.Array:
-        prints = some["prints"] if "prints" in some else match_prints(h, some)
+        prints = some["prints"] if "prints" in some else match_prints(name, h, some)
         logits = classify_places(h, name, some["embedded"], prints)
         if heat in h:
             logits += some["heat"][:, None] * h[heat]
@@ -190,11 +181,7 @@ def fit_classifier(
 
     h = descend_loss(round_loss, start, rows, rounds, CLASS_RATE)
     if parts and rounds > FEW_ROUNDS:  # then with prints that stay: in a tenth of the time
-        match = jax.jit(match_prints)
-        places = [slice(n, n + MATCHED_ROOM) for n in range(0, len(rows["label"]), MATCHED_ROOM)]
-        shown = {k: rows[k] for k in ("pixels", "upright", "matched") if k in rows}
-        fits = [np.asarray(match(h, {k: v[p] for k, v in shown.items()})) for p in places]
-        rows = {k: v for k, v in rows.items() if k not in shown} | {"prints": np.concatenate(fits)}
+        rows = settle_prints(name, h, rows)
         stay = {k: v for k, v in h.items() if "_prints" in k}
         moved = {k: jnp.asarray(v) for k, v in h.items() if k not in stay}
         h = stay | descend_loss(round_loss, moved, rows, STILL_ROUNDS * rounds, CLASS_RATE)
@@ -206,9 +193,31 @@ def fit_classifier(
     return drawn | h
 
 
-def coarsen_rows(name: str, fine: np.ndarray, chunk: int = 1024) -> np.ndarray:
-    """As `coarsen_pictures`, in 16 bits: some at a time, there are hundreds of MB of them"""
-    parts = (fine[n : n + chunk].astype(np.float32) for n in range(0, len(fine), chunk))
+def match_prints(name: str, h: FitArrays, some: FitArrays) -> jax.Array:
+    """(r, TEMPLATES) how well prints fit places as of `rows_of`, coarsened; 0 of close-ups"""
+    pixels = some["pixels"].astype(jnp.float32)
+    prints = (
+        match_site_prints(h, pixels, some.get("upright"))
+        if name == "site"
+        else match_piece_prints(h, pixels)
+    )
+    return prints * some["matched"][:, None]
+
+
+def settle_prints(name: str, h: FitArrays, rows: Rows) -> Rows:
+    """The rows with how well prints fit them, which stay as they are, in place of their pictures"""
+    match = jax.jit(match_prints, static_argnums=0)
+    shown = {k: rows[k] for k in ("pixels", "upright", "matched") if k in rows}
+    fits = [
+        np.asarray(match(name, h, {k: v[some] for k, v in shown.items()}))
+        for some in slice_rows(len(rows["label"]))
+    ]
+    return {k: v for k, v in rows.items() if k not in shown} | {"prints": np.concatenate(fits)}
+
+
+def coarsen_rows(name: str, fine: np.ndarray) -> np.ndarray:
+    """As `coarsen_pictures`, in 16 bits"""
+    parts = (fine[some].astype(np.float32) for some in slice_rows(len(fine)))
     return np.concatenate([coarsen_pictures(name, p).astype(np.float16) for p in parts])
 
 

@@ -30,6 +30,7 @@ ALIGNED = 3  # times that all are laid on their median
 # of the mean scatter of a picture's numbers, added to each: there are more numbers than pictures. Of
 # the Nile's discs 83.7 % are told by their prints alone with 0.03, 81.7 with 0.1, 80.3 with 0.3
 RIDGE = 0.03
+ROWS_AT_ONCE = 1024  # places whose pictures are widened to 32 bits, or matched, together
 SCALED = 1024  # places by which prints are scaled to fit them alike
 OWN_SAYS = 1.0  # how much a class's own print says for it at first
 OTHERS_SAY = 0.3  # of what the other prints were drawn to say
@@ -51,7 +52,7 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     filters = draw_filters(
         label,
         shown,
-        lambda mine: lay_anywhere(name, pixels[mine].astype(np.float32), bool(turned[mine[0]])),
+        lambda mine: lay_anywhere(name, pixels[mine], bool(turned[mine[0]])),
     )
     prints = weights[f"classes/{name}_prints"].copy()
     prints[..., : len(shown)] = filters.T.reshape(*prints.shape[:-1], len(shown))
@@ -83,9 +84,7 @@ def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
             filters = draw_filters(
                 label,
                 shown,
-                lambda mine, part=n: lay_part(
-                    name, fine[mine].astype(np.float32), part, bool(turned[mine[0]])
-                ),
+                lambda mine, part=n: lay_part(name, fine[mine], part, bool(turned[mine[0]])),
             )
             prints[n, ..., : len(shown)] = filters.T.reshape(*shape, len(shown))
         some = fine[:: max(len(fine) // SCALED, 1)].astype(np.float32)
@@ -96,16 +95,19 @@ def draw_parts(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
     return {f"classes/{name}_parts": prints, f"classes/{name}_parts.bias": bias}
 
 
-def match_parts_of_rows(
-    name: str, drawn: Weights, rows: Mapping[str, np.ndarray], chunk: int = 1024
-) -> np.ndarray:
+def slice_rows(count: int) -> list[slice]:
+    """So many rows, some at a time: their pictures are hundreds of MB even in 16 bits"""
+    return [slice(n, n + ROWS_AT_ONCE) for n in range(0, count, ROWS_AT_ONCE)]
+
+
+def match_parts_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
     """(r, n) what the prints of parts say of places as of `class_fit.rows_of`, as a reader has it"""
     fine, prints = rows["pixels"], drawn[f"classes/{name}_parts"]
     turned = turned_places(rows)
     fits = np.zeros((len(fine), PART_COUNTS[name] * TEMPLATES), np.float32)
     for quarters in (False, True):
         places = np.flatnonzero((rows["matched"] > 0) & (turned == quarters))
-        for some in np.split(places, range(chunk, len(places), chunk)):
+        for some in (places[part] for part in slice_rows(len(places))):
             fits[some] = match_parts(name, fine[some].astype(np.float32), prints, quarters)
             fits[some] += drawn[f"classes/{name}_parts.bias"]
     return np.maximum(fits, 0)
@@ -124,17 +126,15 @@ def draw_colours(name: str, rows: Mapping[str, np.ndarray]) -> Weights:
     return {f"classes/{name}_colours": cluster_pixels(np.concatenate(some), OWN_COLOURS)[1]}
 
 
-def share_colours_of_rows(
-    name: str, drawn: Weights, rows: Mapping[str, np.ndarray], chunk: int = 1024
-) -> np.ndarray:
+def share_colours_of_rows(name: str, drawn: Weights, rows: Mapping[str, np.ndarray]) -> np.ndarray:
     """(r, n) as of `share_colours`, of places as of `class_fit.rows_of`; 0 of close-ups"""
     colours = drawn.get(f"classes/{name}_colours")
     if colours is None:
         return np.zeros((len(rows["label"]), 0), np.float32)
     table, fine = tabulate_colours(colours), rows["pixels"]
     parts = [
-        share_colours(name, fine[n : n + chunk].astype(np.float32), table, len(colours))
-        for n in range(0, len(fine), chunk)
+        share_colours(name, fine[some].astype(np.float32), table, len(colours))
+        for some in slice_rows(len(fine))
     ]
     return np.concatenate(parts) * (rows["matched"] > 0)[:, None]
 
@@ -185,6 +185,7 @@ def lay_part(name: str, fine: np.ndarray, part: int, quarters: bool) -> np.ndarr
 def lay_anywhere(name: str, pixels: np.ndarray, quarters: bool) -> np.ndarray:
     """(r, p, n) all parts of pictures (r, ...) that a print may be laid on, each in all ways that it
     may be turned; as it lies in the middle of them first. quarters: whether a site's may be turned"""
+    pixels = pixels.astype(np.float32)
     if name == "piece":
         turns = [np.roll(pixels, -n, 1) for n in range(ANGLES)]
         return np.stack(turns, 1).reshape(len(pixels), ANGLES, -1)

@@ -14,8 +14,8 @@ import msgspec
 
 from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
-from calibration.held import BINS, held_out_trial, reliability_of
 from calibration.learned.fit import fit_reader
+from calibration.trial import BINS, reliability_of
 from engine.layout import same_contents
 from vision.evidence.site_evidence import Evidence, NoBoard
 from vision.plan import Plan
@@ -98,8 +98,7 @@ def measure_copy(folder: Path, tell: Callable[[str], object] = lambda line: None
     out = Accuracy(copy.name or folder.name, copy.game)
     start = time.monotonic()
     registrar, shots = shots_of(copy)
-    reader = fit_reader(copy.plan, registrar, shots)
-    reader.tempers = held_out_trial(copy, registrar, shots).tempers()
+    reader = fit_reader(copy.plan, registrar, shots)[0]
     out.fit_s = time.monotonic() - start
     judged: list[tuple[float, bool]] = []
     times = []

@@ -11,18 +11,16 @@ import msgspec
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
-from calibration.held import held_out_trial, own_photos_trial
-from calibration.learned.fit import LEARNING_STEPS, add_learned_voice, can_learn
+from calibration.learned.fit import LEARNING_STEPS, can_learn, fit_reader
 from calibration.learned.teach import Unlearnt
-from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.report import Findings, report_page, unshown_advice
 from calibration.survey.registrar_fit import fit_registrar
 from calibration.suspect import layout_doubts, tapped_astray
-from calibration.workers import Workers, processes_here
-from engine.text import Text, say
+from calibration.trial import own_photos_trial
+from engine.text import Text
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.posed_photo import Shot
-from vision.learned.groups import group_sites, tall_sites
+from vision.reader import Reader
 from vision.registration.registrar import Registrar
 
 Progress = Callable[[str, float], None]
@@ -76,19 +74,18 @@ def calibrate_copy(
     folder: str | Path,
     progress: Progress | None = None,
     report: bool = True,
-    processes: int | None = 1,
+    beside: bool = True,
     steps: int = LEARNING_STEPS,
     ready: Callable[[], None] | None = None,
 ) -> Report:
     """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then
     COPY/report.html. Raises BadCopy.
 
-    progress: called with what is being done and how far it is, 0 to 1; report: whether to try the
-    photos on a reader that has not seen them, which takes about a quarter of the time; without,
-    probabilities are as they come; processes: that share the work (None: as many as there is room
-    for), the model is the same. A script that asks for more than one must be importable, as
-    multiprocessing wants it. steps: in which the network learns. ready: called when a copy that
-    had no model has one, to be read with until the network has learnt."""
+    progress: called with what is being done and how far it is, 0 to 1; report: whether to read the
+    photos once more and say what is confused; beside: whether other processes may share the work,
+    which needs a script that can be imported, as multiprocessing wants it; steps: in which the
+    network learns; ready: called when a copy that had no model has one, to be read with until all
+    is learnt."""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -97,53 +94,35 @@ def calibrate_copy(
         check_writable(copy.folder)
     except OSError as e:
         raise BadCopy(f"{copy.folder}: the model cannot be written there: {e.strerror}") from None
-    if steps and (lacking := can_learn()) is not None:
+    if (lacking := can_learn()) is not None:
         raise BadCopy(
-            f"{copy.folder}: learning needs {lacking}, which is not installed: make install; "
-            "or calibrate --steps 0, without a network"
-        )
-    standing = tall_sites(group_sites(copy.plan, [p.layout for p in copy.photos]))
-    if standing and not steps:
-        raise BadCopy(
-            f"{copy.folder}: on {standing[0]} stand pieces that only the network can tell: "
-            "calibrate without --steps 0"
+            f"{copy.folder}: learning needs {lacking}, which is not installed: make install"
         )
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
-    with Workers(processes_here() if processes is None else processes) as workers:
-        trial = workers.start(held_out_trial, copy, registrar, shots) if report else None
-        reader = fit_reader_without_network(copy.plan, registrar, shots, each=workers.each)
-        cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
-        unlearnt = []
-        if steps and ready is not None and not standing and not copy.model.is_file():
-            reader.save(copy.model)
-            ready()
-        if steps:
-            try:
-                add_learned_voice(
-                    reader,
-                    shots,
-                    steps,
-                    processes != 1,
-                    lambda part: tell("network", 0.3 + 0.5 * part),
-                    keep=copy.folder / LEARNING,
-                )
-            except Unlearnt as e:
-                if standing:
-                    raise BadCopy(f"{copy.folder}: the network could not be learnt ({e})") from None
-                unlearnt = [
-                    say(
-                        "the network could not be learnt ({why}); the copy is read without it",
-                        why=str(e),
-                    )
-                ]
+
+    def keep_first(reader: Reader) -> None:
         reader.save(copy.model)
-        copy.before.unlink(missing_ok=True)
-        (copy.folder / LEARNING).unlink(missing_ok=True)
-        if trial is not None:
-            tell("report", 0.8)
-            raw = trial()
+        if ready is not None:
+            ready()
+
+    try:
+        reader, lesson, trial = fit_reader(
+            copy.plan,
+            registrar,
+            shots,
+            steps,
+            beside,
+            lambda part: tell("network", 0.3 + 0.5 * part),
+            keep=copy.folder / LEARNING,
+            half_learnt=None if ready is None or copy.model.is_file() else keep_first,
+        )
+    except Unlearnt as e:
+        raise BadCopy(f"{copy.folder}: the network could not be learnt ({e})") from None
+    reader.save(copy.model)
+    for kept in (copy.before, copy.folder / LEARNING):
+        kept.unlink(missing_ok=True)
     missing = [p.kind for p in missing_kinds(copy)]
     astray = tapped_astray(copy, shots, registrar.rise)
     out = Report(
@@ -153,21 +132,17 @@ def calibrate_copy(
         0.0,
         [s.pose.error_px for s in shots],
         missing,
-        [*unlearnt, *astray, *(unshown_advice(kind) for kind in missing)],
+        [*astray, *(unshown_advice(kind) for kind in missing)],
     )
     if report:
-        reader.tempers = raw.tempers()
-        reader.save(copy.model)
+        tell("report", 0.8)
         errors = [(s.name, s.pose.error_px) for s in shots]
         burnt = [s.name for s in shots if burnt_pieces(copy.plan, s)]
         mine = own_photos_trial(copy, reader, shots)
-        odd = [*astray, *layout_doubts(copy.plan, shots, raw.rows + mine.rows, burnt, cut)]
-        found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
-        out.advice, out.summary, out.more = (
-            [*unlearnt, *found.advice()],
-            found.sentence,
-            [*missing, *found.doubtful()],
-        )
+        odd = [*astray, *layout_doubts(copy.plan, shots, mine.rows, burnt, lesson.specimens)]
+        found = Findings(trial, mine, errors, missing, burnt, odd)
+        out.advice, out.summary = found.advice(), found.sentence
+        out.more = [*missing, *found.doubtful()]
         out.page = copy.folder / "report.html"
         write_whole(out.page, report_page(copy, shots, found).encode())
     tell("done", 1.0)

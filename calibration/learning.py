@@ -11,7 +11,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import cv2
@@ -21,11 +21,13 @@ import numpy as np
 from calibration.copy import BadCopy, Copy, load_copy, read_layout
 from calibration.files import write_whole
 from calibration.fit import shots_of
-from calibration.held import Row, kinds_shown, read_all
 from calibration.learned.fit import fit_reader
+from calibration.trial import Row, kinds_shown, read_all
 from vision.evidence.site_evidence import Contents, NoBoard
 from vision.geometry.posed_photo import Shot
+from vision.plan import Plan
 from vision.reader import Reader
+from vision.registration.registrar import Registrar
 from vision.storage.photo_file import BadPhoto, load_photo
 
 # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
@@ -103,7 +105,12 @@ def mean_surety(rows: list[Row]) -> float:
     return float(np.mean([math.log(max(r.chance, 1e-6)) for r in rows])) if rows else 0.0
 
 
-def learn_from_views(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcome:
+def fit_again(plan: Plan, registrar: Registrar, shots: Sequence[Shot]) -> Reader:
+    """The reader alone of what `fit_reader` gives"""
+    return fit_reader(plan, registrar, shots)[0]
+
+
+def learn_from_views(folder: str | Path, fit: Callable[..., Reader] = fit_again) -> Outcome:
     """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it
     misreads nothing that the old one reads right, in no photo and no view, and is surer of the
     views it has not learnt from. Where it may not, the other half has its turn. Raises BadCopy,
@@ -123,7 +130,6 @@ def learn_from_views(folder: str | Path, fit: Callable[..., Reader] = fit_reader
     first = ""
     for lessons, guards in ((good[::2], good[1::2]), (good[1::2], good[::2])):
         new = fit(copy.plan, registrar, [*shots, *lessons])
-        new.tempers = old.tempers
         after, names = read_all(new, [*shots, *good], copy, known), {s.name for s in guards}
         was, now = (mean_surety([r for r in rows if r.photo in names]) for rows in (before, after))
         fault = reason_for_distrust(before, after)

@@ -161,11 +161,10 @@ class Session:
     def calibrate(
         self,
         progress: Progress | None = None,
-        processes: int | None = 1,
         ready: Callable[[], None] | None = None,
     ) -> Report:
         """ready: see `calibrate_copy`. Raises BadCopy."""
-        return calibrate_copy(self.folder, progress, processes=processes, ready=ready)
+        return calibrate_copy(self.folder, progress, ready=ready)
 
     def _compared_with(self, image: np.ndarray) -> Bare | None:
         return Bare.of(

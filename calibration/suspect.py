@@ -11,9 +11,9 @@ import numpy as np
 from calibration.copy import Copy
 from calibration.empty_board.similar_print import COMPARED_PX
 from calibration.framing import sharpness_of
-from calibration.held import Row
-from calibration.readers.pile.cut_out import log_windows
+from calibration.learned.cut_out import Specimen
 from calibration.swapped_labels import find_swapped
+from calibration.trial import Row
 from engine.text import Text, say
 from vision.geometry.occlusion import covered_by_blocks
 from vision.geometry.posed_photo import Shot
@@ -21,11 +21,11 @@ from vision.geometry.site_groups import group_by_size
 from vision.geometry.site_windows import Pyramid, Windows, scale_at
 from vision.photometry.colour_sampling import to_opponent
 from vision.photometry.reference_light import fit_lights
+from vision.photometry.room_light import to_reference_logs
 from vision.plan import Plan
-from vision.readers.pile.coarse_search import FLOOR
-from vision.readers.pile.exemplar import Exemplar
 from vision.storage.opencv_compat import to_grey
 
+LIGHT_ALONE = np.array([0.15, 0.08, 0.08], np.float32)  # log units that light and noise change
 BLURRED_SHARE = 0.5  # of the sharpest photo's sharpness, both seen equally large
 BARE = 5.0  # times less unlike the empty board than any piece, where nothing lies
 USUAL = 95  # per cent of the bare sites that are no more unlike the empty board than that
@@ -168,9 +168,10 @@ def unlike_empty(
     for group in group_by_size(plan):
         windows = Windows(group.centres, group.side / 2, COMPARED_PX / group.side)
         every = np.arange(len(group.ids))
+        cuts = [windows.cut(Pyramid(s.image), s.pose, every) for s in shots]
         views = [
-            to_opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0))
-            for s, light in zip(shots, room)
+            to_opponent(to_reference_logs(cut, light.at(group.centres)))
+            for cut, light in zip(cuts, room)
         ]
         empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
         yield [(s, (group.ids, most_of(v - empty))) for s, v in zip(shots, views) if s.layout]
@@ -200,7 +201,7 @@ def most_of(off: np.ndarray) -> np.ndarray:
     differences (n, S, S, 3), in units of what light alone changes"""
     off = off.copy()
     off[..., 0] -= np.median(off[..., 0], (1, 2), keepdims=True)
-    return np.percentile(np.abs(off / FLOOR).sum(-1).reshape(len(off), -1), (50, 75), axis=1)
+    return np.percentile(np.abs(off / LIGHT_ALONE).sum(-1).reshape(len(off), -1), (50, 75), axis=1)
 
 
 def contradicted_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
@@ -255,7 +256,7 @@ def layout_doubts(
     shots: list[Shot],
     rows: Iterable[Row],
     burnt: Sequence[str] = (),
-    cut: Sequence[Exemplar] = (),
+    cut: Sequence[Specimen] = (),
 ) -> list[Text]:
     """What to look at before anything else; rows: sites of these photos as they are read; burnt:
     photos whose pieces are too bright to be told from a pale board; cut: the pieces that were
@@ -278,8 +279,7 @@ def layout_doubts(
     ]
     rows = [r for r in rows if r.photo not in wrong]
     pairs = [
-        (shots[a.photo].name, a.where, b.where, a.contents[-1], b.contents[-1])
-        for a, b in find_swapped(cut)
+        (shots[a.photo].name, a.site, b.site, a.kind, b.kind) for a, b in find_swapped(plan, cut)
     ]
     said = {frozenset(pair[:3]) for pair in pairs}
     pairs = [pair for pair in pairs if pair[0] not in wrong] + [

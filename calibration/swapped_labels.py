@@ -1,62 +1,96 @@
-"""Which of the samplers' pieces look as if two had changed places: each fits the other's kind and
-not its own."""
+"""Which of the samplers' pieces look as if two had changed places: each looks like the other's kind
+and not like its own."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 
-from vision.readers.pile.exemplar import Exemplar
-from vision.readers.pile.fine_match import ONE, Fine, Rings, cut_field
+from calibration.learned.cut_out import Specimen
+from vision.plan import Plan
 
-# of its misfit with its own kind, that it must have with the other's; kinds that are alike come
-# down to 0.64
-PLAINLY = 0.4
+# of its unlikeness to its own kind, that a piece has to the other's: no two honest ones of eight
+# copies come below 0.6
+PLAINLY = 0.5
+LOOK_SIDE = 20  # pixels a side at which looks are compared
+SHIFT = 2  # of these by which a piece may be cut out beside another
+DISC_TURNS = 24  # in which discs are compared; others lie in four
+CLEAR_SHARE = 0.5  # of a look that nothing covers at least, to be compared
+SHADE_WEIGHT = 0.3  # of differences of brightness alone, which light makes too
 
 
-def pairwise_misfits(pieces: list[Exemplar]) -> np.ndarray:
-    """(E, E): how badly each cut-out fits on each other of the same footprint, as it fits best;
-    infinite on itself"""
-    rings, fine, n = Rings.fit(pieces), Fine.fit(pieces, 8, 1.0), len(pieces)
-    out = np.empty((n, n))
-    site, every = np.zeros(n, int), np.arange(n)
-    for i, e in enumerate(pieces):
-        field = cut_field(e)
-        _, turns = rings.best(field, ONE, np.zeros((1, 2)))
-        middle, turn = fine.refine(field, site, every, np.zeros((n, 2)), turns[0])
-        out[i] = fine.misfit(field, site, every, middle, turn)
-    np.fill_diagonal(out, np.inf)
+def small_looks(s: Specimen, disc: bool) -> tuple[np.ndarray, np.ndarray]:
+    """((turns, n, n, 3) a look in all turns in which it may lie, (turns, n, n) how clear it is)"""
+    seen = np.dstack([s.look, s.clear]).astype(np.float32)
+    square = cv2.resize(seen, (LOOK_SIDE, LOOK_SIDE), interpolation=cv2.INTER_AREA)
+    if disc:
+        middle = (LOOK_SIDE / 2 - 0.5,) * 2
+        y, x = np.mgrid[:LOOK_SIDE, :LOOK_SIDE] - middle[0]
+        square[..., 3] *= np.hypot(x, y) < LOOK_SIDE / 2 - 0.5
+        turns = [
+            cv2.warpAffine(
+                square,
+                cv2.getRotationMatrix2D(middle, 360.0 * k / DISC_TURNS, 1.0),
+                square.shape[1::-1],
+            )
+            for k in range(DISC_TURNS)
+        ]
+    else:
+        long = s.look.shape[0] != s.look.shape[1]
+        turns = [np.rot90(square, k) for k in ((0, 2) if long else range(4))]
+    out = np.stack(turns)
+    return out[..., :3], out[..., 3]
+
+
+def pairwise_misfits(pieces: Sequence[Specimen], disc: bool) -> np.ndarray:
+    """(E, E): how unlike each piece is to each other of the same footprint, turned and shifted as
+    they are most alike; infinite to itself"""
+    looks = [small_looks(s, disc) for s in pieces]
+    inner = np.s_[SHIFT : LOOK_SIDE - SHIFT]
+    shifts = [(dy, dx) for dy in range(2 * SHIFT + 1) for dx in range(2 * SHIFT + 1)]
+    size = LOOK_SIDE - 2 * SHIFT
+    out = np.full((len(pieces), len(pieces)), np.inf)
+    for i, (all_turns, all_clear) in enumerate(looks):
+        mine, clear = all_turns[0][inner, inner], all_clear[0][inner, inner]
+        for j, (turns, theirs) in enumerate(looks):
+            if i == j:
+                continue
+            for dy, dx in shifts:
+                window = np.s_[:, dy : dy + size, dx : dx + size]
+                off, both = turns[window] - mine, theirs[window] * clear
+                shade = off.mean(-1)
+                unlike = ((off - shade[..., None]) ** 2).sum(-1) + SHADE_WEIGHT * shade**2
+                weight = both.sum((1, 2))
+                misfit = (unlike * both).sum((1, 2)) / np.maximum(weight, 1e-6)
+                misfit[weight < CLEAR_SHARE * size * size * (0.785 if disc else 1.0)] = np.inf
+                out[i, j] = min(out[i, j], float(np.sqrt(misfit.min())))
     return out
 
 
-def find_swapped(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
-    """Pairs of pieces in one photo of which each fits others of the other's kind far better than
-    others of its own. Where a kind is shown too seldom to tell in which photo it was, each pair
-    that it may have been."""
+def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Specimen]]:
+    """Pairs of pieces in one photo of which each looks far more like others of the other's kind
+    than like others of its own. Where a kind is shown too seldom to tell in which photo it was,
+    each pair that it may have been."""
     same = defaultdict(list)
-    for e in cut:
-        if not e.borrowed:
-            same[e.size, e.disc].append(e)
-    out: list[tuple[Exemplar, Exemplar]] = []
-    for pieces in same.values():
-        kinds = [e.contents for e in pieces]
+    for s in cut:
+        piece = plan.pieces[s.kind]
+        same[piece.footprint, piece.disc, s.look.shape].append(s)
+    out: list[tuple[Specimen, Specimen]] = []
+    for (_, disc, _), pieces in same.items():
+        kinds = [s.kind for s in pieces]
         if len(set(kinds)) < 2:
             continue
-        misfit, found = pairwise_misfits(pieces), []
+        misfit, found = pairwise_misfits(pieces, disc), []
 
         def fit(
-            i: int,
-            kind: tuple[str, ...],
-            but: int,
-            misfit: np.ndarray = misfit,
-            kinds: list = kinds,
+            i: int, kind: str, but: int, misfit: np.ndarray = misfit, kinds: list = kinds
         ) -> float:
-            return min(
-                (misfit[i, j] for j, k in enumerate(kinds) if k == kind and j != but),
-                default=np.nan,
-            )
+            # no number where nothing can be compared: then nothing is told
+            fits = [misfit[i, j] for j, k in enumerate(kinds) if k == kind and j != but]
+            return min((v for v in fits if np.isfinite(v)), default=np.nan)
 
         for i, a in enumerate(pieces):
             for k, b in enumerate(pieces[i + 1 :], i + 1):
@@ -65,7 +99,6 @@ def find_swapped(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
                         fit(i, kinds[k], k) / fit(i, kinds[i], k),
                         fit(k, kinds[i], i) / fit(k, kinds[k], i),
                     ]
-                    # no number, where one is the only one of its kind: nothing is told
                     if np.max(unlike) < PLAINLY:
                         found.append((np.max(unlike), a, b))
         plain = min((f[0] for f in found), default=0.0)

@@ -35,10 +35,8 @@ from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
 from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
-from vision.geometry.site_windows import Pyramid
 from vision.motion.watcher import Watcher
 from vision.plan import Plan, Site
-from vision.readers.base import SiteReader
 from vision.storage.photo_file import load_photo
 
 MOST = 6  # test photos of a copy that are read at most
@@ -158,11 +156,6 @@ def filmed_scenes(specimen: Specimen, shots: int) -> list[Scene]:
     return scenes
 
 
-def read_sites(part: SiteReader, picture: np.ndarray, pose: Pose) -> dict[str, SiteEvidence]:
-    """What one of the eye's readers says about all its sites."""
-    return part.read(Pyramid(picture), pose)
-
-
 def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
     """Whole and partial readings and their stages, and the floor: a mere warp and difference of the
     same pictures.
@@ -199,12 +192,10 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
     yield floor
     yield each("board found without knowing where", lambda picture, pose: reader.locate(picture))
     yield each(f"stage: registration checked ({poses[0].by})", reader.locate)
-    for part in reader.readers:
-        yield each(f"stage: {type(part).__name__}, all its sites", partial(read_sites, part))
-    found = [
-        {k: v for part in reader.readers for k, v in read_sites(part, s.picture, p).items()}
-        for s, p in zip(scenes, poses)
-    ]
+    for part in (reader.learned, reader.matcher):
+        if part is not None:
+            yield each(f"stage: {type(part).__name__}, all its sites", part.read)
+    found = [reader.read_sites(s.picture, p) for s, p in zip(scenes, poses)]
     yield time_works(
         "stage: held to the box's counts",
         lambda: apply_piece_counts(reader.plan, found[next(turn) % len(found)]),

@@ -21,16 +21,15 @@ class FrameCache:
     Whoever looks at one board again and again owns one and hands it over with each picture;
     readings are the same as without but for what noise makes of them, only quicker.
 
-    sites: the evidence of all sites, each as it was read last, by itself; untouched: whether that
-    picture was read as the camera made it, so that one in the same light may be too; states: what
-    readers keep for themselves: one that does raises StaleCache in another light."""
+    sites: the evidence of all sites, each as it was read last, by itself; states: what readers keep
+    for themselves: one that does raises StaleCache in another light."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self, reader: object = None, pose: Pose | None = None) -> None:
         """Begins anew, for a reader and a pose."""
-        self.reader, self.pose, self.untouched = reader, pose, False
+        self.reader, self.pose = reader, pose
         self.sites: dict[str, SiteEvidence] = {}
         self.states: dict[str, Any] = {}
 

@@ -19,11 +19,9 @@ CERTAIN = math.log(200)  # log odds from which one place stands out
 STRANGE = math.log(0.08)
 # log odds that the board lies as it did in the calibration photos, or a look before
 USUAL_PLACE = 2.0
-# mean log-probability of a site below which the place is doubted: right ones lose 0.12 at most on
-# twelve photos of real men, wrong ones 0.36 at least
-POOR = 0.2
-# the same where a network is believed of every site: right ones lose 0.01, wrong ones 0.06 at least
-POOR_LEARNED = 0.05
+# mean log-probability that a site loses from which on the place is doubted: right ones lose 0.01,
+# wrong ones 0.06 at least
+POOR = 0.05
 # and where every square of the table is looked at too: right ones lose 0.09, one of twelve 0.14,
 # wrong ones 0.16 or more
 POOR_EVERYWHERE = 0.15
@@ -52,17 +50,16 @@ def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
 def is_implausible(
     plan: Plan,
     found: Mapping[str, SiteEvidence],
-    usual: PlacementPrior | None = None,
+    usual: PlacementPrior,
     poor: float = POOR,
 ) -> bool:
     """Whether so little is read plainly that the board may lie elsewhere. usual: where kinds are
-    wont to lie, asked too where a network is believed of every site: it reads as plainly where the
-    board does not lie; poor: as of `is_poor`"""
+    wont to lie, asked too as a network reads as plainly where the board does not lie; poor: as of
+    `is_poor`"""
     read = site_likelihoods(found)
     if len(read) < len(plan.site):
         return False
-    likely = sum(read) + (usual.log_prior(plan, found) if usual is not None else 0.0)
-    return is_poor(plan, likely, poor)
+    return is_poor(plan, sum(read) + usual.log_prior(plan, found), poor)
 
 
 def is_poor(plan: Plan, likely: float, poor: float = POOR) -> bool:
@@ -76,7 +73,6 @@ def choose_placement(
     ways: Sequence[Pose],
     weigh: Callable[[Pose], float],
     neighbours: Callable[[Pose, bool], Sequence[Pose]],
-    learned: bool = False,
     poor: float = POOR,
 ) -> Placement:
     """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long
@@ -84,8 +80,7 @@ def choose_placement(
 
     ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
     further rather than turned) -> poses about it, which are tried where the best so far changes;
-    learned: whether the network weighs, in a tenth of the time; else places a square further are
-    only tried if the best is read poorly; poor: as of `is_poor`"""
+    poor: as of `is_poor`"""
     tried: list[Placement] = []
 
     def consider(poses: Sequence[Pose], bonus: float = 0.0) -> None:
@@ -98,9 +93,7 @@ def choose_placement(
     asked: set[tuple[int, bool]] = set()  # about which of `tried`, and whether a square further
     for _ in range(NEIGHBOUR_ROUNDS):
         best = max(range(len(tried)), key=lambda n: tried[n].likely)
-        further = learned or is_poor(plan, tried[best].likely)
-        both = (False, True) if further else (False,)
-        fresh = [aside for aside in both if (best, aside) not in asked]
+        fresh = [aside for aside in (False, True) if (best, aside) not in asked]
         if not fresh:
             break
         for aside in fresh:

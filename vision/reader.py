@@ -4,7 +4,6 @@ Reader."""
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
@@ -15,19 +14,16 @@ import numpy as np
 from vision.evidence.heap_prior import HeapPrior
 from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
-from vision.evidence.temperature_scaling import TemperatureScaling
 from vision.frame_cache import FrameCache, StaleCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
-from vision.learned.merge import MASTERED_WEIGHTS, VOICE_WEIGHTS, VoiceWeights, merge_evidence
+from vision.learned.merge import CARD_WEIGHTS, VOICE_WEIGHTS, VoiceWeights, merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.learned.square_grid import SquareGrid, rank_places
-from vision.photometry.preprocessor import PreparedPicture, Preprocessor
 from vision.placement import (
     POOR,
     POOR_EVERYWHERE,
-    POOR_LEARNED,
     Placement,
     choose_placement,
     is_implausible,
@@ -35,19 +31,14 @@ from vision.placement import (
     weigh_reading,
 )
 from vision.plan import Plan, parse_plan
-from vision.readers.base import SiteReader
 from vision.readers.loose.reader import ClusterReader
-from vision.readers.pile.reader import PileReader
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar, corner_shift
 from vision.storage import model_file
 from vision.storage.heap_trim import trim_heap
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
-# what the network must give a pile for the matchers not to be asked: they could not outweigh it
-PLAIN = math.log(0.985)
 LIKELIEST = 4  # places on a board of squares that are weighed closely
-TEMPERS = msgspec.json.Decoder(dict[str, TemperatureScaling])
 HEAPS = msgspec.json.Decoder(HeapPrior)
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -61,28 +52,16 @@ class Reader:
         self,
         plan: Plan,
         registrar: Registrar,
-        readers: Iterable[SiteReader],
-        tempers: Mapping[str, TemperatureScaling] | None = None,
+        learned: LearnedReader,
+        matcher: ClusterReader | None = None,
         prior: PlacementPrior | None = None,
-        noise: float = 0.0,
-        learned: LearnedReader | None = None,
         heaps: HeapPrior | None = None,
     ) -> None:
-        """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken;
-        prior: where kinds lay in the calibration photos; noise: what the calmest of these has;
-        learned: the network's voice beside the readers'; heaps: whether pieces that lie together
-        are of one kind"""
-        self.plan, self.registrar, self.readers = plan, registrar, list(readers)
-        self.tempers, self.prior = dict(tempers or {}), prior or PlacementPrior({})
-        self.noise, self.learned, self.heaps = noise, learned, heaps or HeapPrior()
-        self.piles = next((r for r in self.readers if isinstance(r, PileReader)), None)
-        self.preprocessor = Preprocessor(
-            plan.size,
-            next((r.reference for r in self.readers if hasattr(r, "reference")), None),
-            next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None),
-            noise,
-            (lambda: self.piles.colours) if self.piles is not None else None,
-        )
+        """learned: the network; matcher: a second voice, where pieces lie loose; prior: where kinds
+        lay in the calibration photos; heaps: whether pieces that lie together are of one kind"""
+        self.plan, self.registrar = plan, registrar
+        self.learned, self.matcher = learned, matcher
+        self.prior, self.heaps = prior or PlacementPrior({}), heaps or HeapPrior()
 
     def read(
         self,
@@ -149,18 +128,11 @@ class Reader:
             places = rank_places(self.learned, self.prior.likely, grid, picture, ways[0], LIKELIEST)
             ways = [*ways, *self.registrar.poses_elsewhere(image, ways[0], places)]
 
-        def weigh_way(way: Pose) -> float:
-            found = (
-                self.learned.read(picture, way) if self.is_learned else self.read_sites(image, way)
-            )
-            return weigh_reading(self.plan, found, self.prior)
-
         return choose_placement(
             self.plan,
             ways,
-            weigh_way,
+            lambda way: weigh_reading(self.plan, self.learned.read(picture, way), self.prior),
             lambda way, aside: self.registrar.neighbours(image, way, aside) if grid is None else (),
-            self.is_learned,
             self.poor_share,
         )
 
@@ -174,25 +146,16 @@ class Reader:
     @property
     def poor_share(self) -> float:
         """What each site loses in log-probability, as the mean, where this board lies at most"""
-        if self.square_grid is not None:
-            return POOR_EVERYWHERE
-        return POOR_LEARNED if self.is_learned else POOR
+        return POOR if self.square_grid is None else POOR_EVERYWHERE
 
     @property
     def square_grid(self) -> SquareGrid | None:
         """The squares of a board that looks like itself a square further, on which all pieces stand
         and are read by the network: where it may lie is then asked of all squares"""
-        groups = self.learned.groups if self.is_learned else ()
+        groups = self.learned.groups
         if len(groups) != 1 or not groups[0].tall or not self.registrar.repeats_by_squares:
             return None
         return SquareGrid.of(self.plan)
-
-    @property
-    def is_learned(self) -> bool:
-        """Whether a network is believed of every site"""
-        return self.learned is not None and all(
-            self.learned.trust.get(s.id, 0.0) > 0 for s in self.plan.site
-        )
 
     def read_at(
         self,
@@ -205,9 +168,7 @@ class Reader:
         start = time.perf_counter()
         found = self.read_sites(image, pose, sites, cache)
         doubt = pose.maybe_turned or (
-            is_implausible(
-                self.plan, found, self.prior if self.is_learned else None, self.poor_share
-            )
+            is_implausible(self.plan, found, self.prior, self.poor_share)
             and self.may_lie_elsewhere(image, pose)
         )
         changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
@@ -229,132 +190,72 @@ class Reader:
         sites: Set[str] | None = None,
         cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
-        """site -> evidence, each site by itself. cache: sites are read alone only where it knows of
-        all others and the light is as it was"""
-        picture = self.preprocessor.prepare(image, pose)
+        """site -> evidence, each site by itself; nothing of sites beyond the picture's edge. cache:
+        sites are read alone only where it knows of all others"""
+        picture = Pyramid(image)
         if cache is not None:
             cache.begin(self, pose)
             if len(cache.sites) < len(self.plan.site):
                 sites = None
-            if sites is not None and cache.untouched:
-                picture.take_as_is()
-        learned = {} if self.learned is None else self.learned.read(picture.raw, pose, sites, cache)
-        alone = self.tall_piles(learned, pose) | self.plain_piles(learned, pose)
-        try:
-            found = self.match_sites(picture, pose, sites, cache, alone.keys())
-        except StaleCache:
-            cache.forget(self, pose)
-            return self.read_sites(image, pose, None, cache)
-        return alone | self.merge_voices(found, learned)
-
-    def tall_piles(
-        self, learned: Mapping[str, SiteEvidence], pose: Pose
-    ) -> dict[str, SiteEvidence]:
-        """What the network tells of pieces that stand on piles: no matcher knows those"""
-        if self.learned is None:
-            return {}
-        tall = self.learned.tall_sites & learned.keys()
-        beyond = beyond_picture([self.plan.sites[s] for s in tall], pose)
-        return {s: UNSEEN if s in beyond else learned[s] for s in tall}
-
-    def plain_piles(
-        self, learned: Mapping[str, SiteEvidence], pose: Pose
-    ) -> dict[str, SiteEvidence]:
-        """What the network tells of piles so surely that the matchers need not be asked: where it
-        is believed before them and was taught all that they know"""
-        if self.learned is None or self.piles is None:
-            return {}
-        known, taught = self.piles.known_contents, self.learned.taught
-        plain = {
-            s: learned[s]
-            for s in self.learned.mastered & known.keys() & learned.keys()
-            if known[s] <= (taught[s] or known[s]) and learned[s].best_logp > PLAIN
-        }
-        beyond = beyond_picture([self.plan.sites[s] for s in plain], pose)
-        return {s: e for s, e in plain.items() if s not in beyond}
-
-    def match_sites(
-        self,
-        picture: PreparedPicture,
-        pose: Pose,
-        sites: Set[str] | None,
-        cache: FrameCache | None,
-        plain: Set[str] = frozenset(),
-    ) -> dict[str, SiteEvidence]:
-        """What the matchers read, scaled by their temperatures; nothing of sites beyond the
-        picture's edge. plain: sites that are known without them. Raises StaleCache."""
-        found: dict[str, SiteEvidence] = {}
-        for reader in self.readers:
-            asked = sites
-            if plain and reader is self.piles:
-                asked = (reader.known_contents.keys() if sites is None else sites) - plain
-                if asked.isdisjoint(reader.known_contents):
-                    continue
-            found |= reader.read(getattr(picture, reader.prepared), pose, asked, cache)
-        if cache is not None:
-            cache.untouched = bool(found) and picture.untouched
+        found = self.learned.read(picture, pose, sites, cache)
+        if self.matcher is not None:
+            try:
+                matched = self.matcher.read(picture, pose, sites, cache)
+            except StaleCache:
+                cache.forget(self, pose)
+                return self.read_sites(image, pose, None, cache)
+            found |= self.merge_voices(matched, found)
         beyond = beyond_picture([self.plan.sites[s] for s in found], pose)
-        unscaled = TemperatureScaling()
-        return {
-            s: UNSEEN
-            if s in beyond
-            else self.tempers.get(self.plan.sites[s].reads, unscaled).applied(e)
-            for s, e in found.items()
-        }
+        return {s: UNSEEN if s in beyond else e for s, e in found.items()}
 
     def merge_voices(
-        self, found: Mapping[str, SiteEvidence], second: Mapping[str, SiteEvidence]
+        self, matched: Mapping[str, SiteEvidence], learned: Mapping[str, SiteEvidence]
     ) -> dict[str, SiteEvidence]:
-        """The matchers' evidence with the network's voice, as far as it is believed"""
-        if self.learned is None:
-            return dict(found)
+        """The matcher's evidence with the network's, as far as that is believed. Of piles it tells
+        no more than that a card lies there which does not belong there"""
         taught, trust = self.learned.taught, self.learned.trust
-        first = self.learned.mastered | self.learned.cards_alone | self.learned.upright_sites
+        first = self.learned.cards_alone | self.learned.upright_sites
 
-        def weights_of(site: str, matched: SiteEvidence) -> VoiceWeights:
-            """The matchers hardly count where the network tells piles well, a card alone, or pieces
-            that stand, but for what it was never taught, and things that are no pieces"""
-            if site not in first or matched.foreign:
+        def weights_of(site: str, e: SiteEvidence) -> VoiceWeights:
+            """The matcher hardly counts where the network tells a card alone, or pieces that stand,
+            but for what it was never taught, and things that are no pieces"""
+            if site not in first or e.foreign:
                 return VOICE_WEIGHTS
-            known = taught[site] is None or matched.best in taught[site]
-            return MASTERED_WEIGHTS if known else VOICE_WEIGHTS
+            known = taught[site] is None or e.best in taught[site]
+            return CARD_WEIGHTS if known else VOICE_WEIGHTS
 
         return {
             s: merge_evidence(
                 e,
-                second[s],
+                learned[s],
                 self.plan.sites[s].reads,
                 taught[s],
                 trust[s],
                 weights_of(s, e),
                 self.learned.taught_kinds.get(s),
             )
-            if s in second and e is not UNSEEN
+            if s in learned
             else e
-            for s, e in found.items()
+            for s, e in matched.items()
         }
 
     def give_back(self) -> None:
         """Frees what is only of use while pictures are read, and what earlier ones left behind."""
-        if self.learned is not None:
-            self.learned.trunk.give_back()
+        self.learned.trunk.give_back()
         trim_heap()
 
     def pack(self) -> model_file.Arrays:
         """As arrays for the model file"""
         arrays = {
             "plan": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.plan))),
-            "tempers": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.tempers))),
             "heaps": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.heaps))),
         }
         arrays |= model_file.add_prefix(
             "registration", self.registrar.pack()
         ) | model_file.add_prefix("wont", self.prior.likely)
-        arrays["noise"] = np.array(self.noise)
-        if self.learned is not None:
-            arrays |= model_file.add_prefix("learned", self.learned.pack())
-        for reader in self.readers:
-            arrays |= model_file.add_prefix(reader.name, reader.pack())
+        arrays |= model_file.add_prefix("learned", self.learned.pack())
+        if self.matcher is not None:
+            arrays |= model_file.add_prefix(self.matcher.name, self.matcher.pack())
         return arrays
 
     def save(self, path: str | Path) -> None:
@@ -369,22 +270,10 @@ class Reader:
         try:
             own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
             registrar = Registrar.unpack(own, model_file.strip_prefix("registration", arrays))
-            learned = (
-                LearnedReader.unpack(own, part)
-                if (part := model_file.strip_prefix("learned", arrays))
-                else None
-            )
-            flat = own if learned is None else without_sites(own, learned.tall_sites)
-            readers = [
-                kind.unpack(flat, part)
-                for kind in (PileReader, ClusterReader)
-                if (part := model_file.strip_prefix(kind.name, arrays))
-            ]
-            tempers = (
-                TEMPERS.decode(model_file.array_as_text(arrays["tempers"]))
-                if "tempers" in arrays
-                else {}
-            )
+            learned = LearnedReader.unpack(own, model_file.strip_prefix("learned", arrays))
+            part = model_file.strip_prefix(ClusterReader.name, arrays)
+            flat = without_sites(own, learned.tall_sites)
+            matcher = ClusterReader.unpack(flat, part) if part else None
             heaps = HEAPS.decode(model_file.array_as_text(arrays["heaps"]))
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model_file.BadModel(
@@ -395,11 +284,9 @@ class Reader:
         return cls(
             own,
             registrar,
-            readers,
-            tempers,
-            PlacementPrior(model_file.strip_prefix("wont", arrays)),
-            float(arrays.get("noise", 0)),
             learned,
+            matcher,
+            PlacementPrior(model_file.strip_prefix("wont", arrays)),
             heaps,
         )
 

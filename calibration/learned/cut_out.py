@@ -10,11 +10,12 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.readers.pile.cut_out import (
+from calibration.learned.outlines import (
     best_place,
     difference,
     doubt_map,
     edge_strength,
+    footprint_mask,
     mask_side,
     rim_score,
     swept,
@@ -24,7 +25,6 @@ from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites, is_buried, stands_upright
 from vision.plan import LONG_SITE, Piece, Plan
-from vision.readers.pile.exemplar import footprint_mask
 
 CUT_ZOOM = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight

@@ -1,5 +1,4 @@
-"""The learned voice of a copy's reader, from its photos. `add_learned_voice` is what calibrating
-calls."""
+"""A copy's reader, from its photos. Its value: `fit_reader`, the one entry of learning."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.learned.examine import weigh_trust
+from calibration.learned.examine import examine_network, weigh_trust
 from calibration.learned.teach import (
     Lesson,
     learned_reader,
@@ -18,11 +17,14 @@ from calibration.learned.teach import (
     teach_apart,
     teach_network,
 )
-from calibration.readers.reader_fit import fit_reader_without_network
-from vision.geometry.posed_photo import Lying, Shot
+from calibration.readers.loose.train import fit_matcher
+from calibration.trial import Trial
+from vision.evidence.heap_prior import HeapPrior
+from vision.geometry.posed_photo import Shot
 from vision.learned.network import Weights
 from vision.plan import Plan
 from vision.reader import Reader
+from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar
 
 LEARNING_STEPS = 150  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
@@ -42,36 +44,39 @@ def load_trunk_weights() -> Weights:
         return {k: f[k].astype(np.float32) for k in f.files}
 
 
-def lesson_of_reader(reader: Reader, shots: Sequence[Shot]) -> Lesson:
-    """What a network learns from the calibration photos. reader: fitted to them without a network"""
-    lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
-    return prepare_lesson(reader.plan, shots, lying)
-
-
-def add_learned_voice(
-    reader: Reader,
+def fit_reader(
+    plan: Plan,
+    registrar: Registrar,
     shots: Sequence[Shot],
     steps: int = LEARNING_STEPS,
     beside: bool = True,
     progress: Callable[[float], None] | None = None,
     keep: Path | None = None,
-) -> None:
-    """Teaches a network from the calibration photos and gives it to the reader.
-    beside: whether other processes may help; keep: where what is learnt is kept on the way. Raises Unlearnt."""
-    lesson = lesson_of_reader(reader, shots)
+    half_learnt: Callable[[Reader], None] | None = None,
+) -> tuple[Reader, Lesson, Trial]:
+    """From the calibration photos with their poses: a reader, what its network learnt from, and how
+    that reads made-up boards it never saw. steps: in which the network learns; beside: whether other
+    processes may help; progress: called with the share that is done; keep: where what is learnt is
+    kept on the way; half_learnt: called with what reads as soon as anything does. Raises Unlearnt."""
+    layouts = [s.layout for s in shots]
+    matcher = fit_matcher(plan, shots)
+    lesson = prepare_lesson(plan, shots, matcher.lying if matcher is not None else [])
+    prior, heaps = PlacementPrior.of(plan, layouts), HeapPrior.of(plan, layouts)
+
+    def build_reader(weights: Weights) -> tuple[Reader, Trial]:
+        learned = learned_reader(lesson, weights)
+        told = examine_network(lesson, learned)
+        learned.set_trust(*weigh_trust(told, learned))
+        return Reader(plan, registrar, learned, matcher, prior, heaps), told.trial(learned)
+
+    def show_first(weights: Weights) -> None:
+        if half_learnt is not None:
+            half_learnt(build_reader(weights)[0])
+
     teach = teach_apart if beside else partial(teach_network, beside=False)
-    weights = teach(lesson, load_trunk_weights(), steps, progress=progress, keep=keep)
-    learned = learned_reader(lesson, weights)
-    learned.set_trust(*weigh_trust(lesson, learned))
-    reader.learned = learned
-
-
-def fit_reader(
-    plan: Plan, registrar: Registrar, shots: Sequence[Shot], steps: int = LEARNING_STEPS
-) -> Reader:
-    """A reader with all its voices; without the network's where what that learns with is not
-    installed"""
-    reader = fit_reader_without_network(plan, registrar, list(shots))
-    if steps and can_learn() is None:
-        add_learned_voice(reader, shots, steps)
-    return reader
+    first = None if half_learnt is None else show_first
+    weights = teach(
+        lesson, load_trunk_weights(), steps, progress=progress, keep=keep, half_learnt=first
+    )
+    reader, trial = build_reader(weights)
+    return reader, lesson, trial

@@ -30,7 +30,9 @@ def pack_lesson(lesson: Lesson, path: Path) -> None:
         return cv2.imencode(".jpg", narrow_logs(canvas), quality)[1].tobytes()
 
     bare = [msgspec.structs.replace(s, image=s.image[:1, :1]) for s in lesson.shots]
-    small = recode_lesson(msgspec.structs.replace(lesson, shots=bare), narrow_logs, pack_canvas)
+    small = recode_lesson(
+        msgspec.structs.replace(lesson, shots=bare, specimens=()), narrow_logs, pack_canvas
+    )
     path.write_bytes(gzip.compress(pickle.dumps(small)))
 
 

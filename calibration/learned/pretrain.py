@@ -28,10 +28,9 @@ from calibration.copy import load_copy
 from calibration.fit import shots_of
 from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
-from calibration.learned.fit import lesson_of_reader
 from calibration.learned.packed import pack_lesson, unpack_lesson
 from calibration.learned.teach import Lesson, initial_weights, prepare_lesson
-from calibration.readers.reader_fit import fit_reader_without_network
+from calibration.readers.loose.train import fit_matcher
 from vision.learned.network import Weights
 
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
@@ -246,10 +245,9 @@ def copy_lesson(path: Path) -> Lesson:
     if path.is_file():
         return unpack_lesson(path)
     copy = load_copy(path)
-    registrar, shots = shots_of(copy)
-    if all(s.reads == "pile" for s in copy.plan.site):  # nothing lies loose
-        return prepare_lesson(copy.plan, shots, [])
-    return lesson_of_reader(fit_reader_without_network(copy.plan, registrar, shots), shots)
+    _, shots = shots_of(copy)
+    matcher = fit_matcher(copy.plan, shots)
+    return prepare_lesson(copy.plan, shots, matcher.lying if matcher is not None else [])
 
 
 @click.command()

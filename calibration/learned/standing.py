@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from calibration.learned.cut_out import fill_mask, footprint_polygon
-from calibration.readers.pile.cut_out import difference
+from calibration.learned.outlines import difference
 from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size

@@ -88,7 +88,7 @@ class Unlearnt(RuntimeError):
 
 class Lesson(msgspec.Struct, frozen=True, eq=False):
     """All that a copy's network learns from. view: how fine; reference: what tells the
-    light; empty: (H, W, 3) log canvas of it"""
+    light; empty: (H, W, 3) log canvas of it; specimens: the pieces that were cut out"""
 
     plan: Plan
     view: Canvas
@@ -100,6 +100,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
     empties: Sequence[np.ndarray]
     reals: Sequence[tuple[np.ndarray, Truth]]
     shots: Sequence[Shot]
+    specimens: Sequence[Specimen] = ()
 
     def with_canvases(self, change: Callable[[Any], Any]) -> Lesson:
         """The same with each of its canvases changed"""
@@ -185,6 +186,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
         [canvases[n] for n in bare],
         reals,
         shots,
+        specimens,
     )
 
 
@@ -519,11 +521,13 @@ def teach_network(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
     keep: Path | None = None,
+    half_learnt: Callable[[Weights], None] | None = None,
 ) -> Weights:
     """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to
     begin from; beside: whether another process makes the batches; keep: where what is learnt is kept
-    on the way, and gone on from. With the trunk's graph, as bytes, by the name of `GRAPH`. The same on
-    every machine of one kind"""
+    on the way, and gone on from; half_learnt: called with weights that read already, before the trunk
+    learns too. With the trunk's graph, as bytes, by the name of `GRAPH`. The same on every machine of
+    one kind"""
     # here: JAX takes a second and 200 MB
     from calibration.learned.class_fit import fit_classes
     from calibration.learned.learning import Learner
@@ -544,6 +548,8 @@ def teach_network(
     if first and before is None:
         done = first
         learner = Learner(fit_classes(fresh, islice(batches, first)))
+        if half_learnt is not None:
+            half_learnt(learner.current())
     for n, batch in enumerate(islice(batches, steps - done), done + 1):
         learner.learn(batch, learning_rate((n - 1 - first) / (steps - first), TRUNK_RATE))
         if checkpoint is not None and (n % KEPT_EVERY == 0 or n == steps):
@@ -580,6 +586,7 @@ def teach_apart(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
     keep: Path | None = None,
+    half_learnt: Callable[[Weights], None] | None = None,
 ) -> Weights:
     """The same in a process of its own, so that JAX and its memory are gone afterwards. Raises
     Unlearnt."""
@@ -588,7 +595,8 @@ def teach_apart(
     try:
         queue = context.Queue()
         worker = context.Process(
-            target=_teach_and_tell, args=(lesson, trunk, steps, seed, queue, keep)
+            target=_teach_and_tell,
+            args=(lesson, trunk, steps, seed, queue, keep, half_learnt is not None),
         )
         worker.start()
     except OSError as e:
@@ -603,7 +611,9 @@ def teach_apart(
                 raise Unlearnt(f"the process that learns ended with {worker.exitcode}") from None
             if what == "weights":
                 return value
-            if progress is not None:
+            if what == "half" and half_learnt is not None:
+                half_learnt(value)
+            elif what == "part" and progress is not None:
                 progress(value)
     finally:
         worker.terminate()
@@ -617,16 +627,15 @@ def _teach_and_tell(
     seed: int,
     queue: multiprocessing.Queue,
     keep: Path | None,
+    half_learnt: bool,
 ) -> None:
     begin_apart()
-    queue.put(
-        (
-            "weights",
-            teach_network(
-                lesson, trunk, steps, True, seed, lambda part: queue.put(("part", part)), keep
-            ),
-        )
-    )
+
+    def tell(what: str) -> Callable[[Any], None]:
+        return lambda value: queue.put((what, value))
+
+    half = tell("half") if half_learnt else None
+    tell("weights")(teach_network(lesson, trunk, steps, True, seed, tell("part"), keep, half))
 
 
 def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:

@@ -12,20 +12,15 @@ from calibration.learned.fit import LEARNING_STEPS
 @click.command()
 @click.argument("copy", type=click.Path())
 @click.option("--quiet", is_flag=True, help="print only the last line")
-@click.option("--no-report", is_flag=True, help="only the model: a quarter quicker")
-@click.option(
-    "--processes",
-    type=click.IntRange(1, 64),
-    help="that share the work; else as many as there is room for",
-)
+@click.option("--no-report", is_flag=True, help="only the model, a little sooner")
 @click.option(
     "--steps",
-    type=click.IntRange(0, 20000),
+    type=click.IntRange(8, 20000),
     default=LEARNING_STEPS,
     show_default=True,
-    help="in which the network learns: more reads better and takes longer; 0: no network",
+    help="in which the network learns: more reads better and takes longer",
 )
-def command(copy: str, quiet: bool, no_report: bool, processes: int | None, steps: int) -> int:
+def command(copy: str, quiet: bool, no_report: bool, steps: int) -> int:
     """Fit the reader to one's own copy."""
 
     said = ""
@@ -36,7 +31,7 @@ def command(copy: str, quiet: bool, no_report: bool, processes: int | None, step
         if said != before and not quiet:
             click.echo(said)
 
-    report = calibrate_copy(copy, progress, not no_report, processes, steps)
+    report = calibrate_copy(copy, progress, not no_report, steps=steps)
     error = max(report.error_px, default=0.0)
     click.echo(
         f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; "

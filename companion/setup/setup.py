@@ -557,7 +557,6 @@ class Setup:
         try:
             report = session.calibrate(
                 lambda words, part: setattr(self, "progress", (words, part)),
-                processes=None,
                 ready=lambda: self._can_be_read(session),
             )
         except (BadCopy, OSError) as e:

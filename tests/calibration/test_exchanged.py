@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from vision.readers.pile.exemplar import Exemplar
 
 from calibration.swapped_labels import find_swapped
-from vision.readers.pile.exemplar import Exemplar
 
 
 def piece(sign: str, site: str, photo: int) -> Exemplar:

@@ -9,9 +9,9 @@ from html import unescape
 import msgspec
 import numpy as np
 import pytest
+from calibration.held import Row, Trial, put_aside, taken_for
 
 from calibration.framing import burnt_pieces
-from calibration.held import Row, Trial, put_aside, taken_for
 from calibration.report import Findings, report_page
 from engine.text import pack_text
 from vision.evidence.site_evidence import FLOOR, SiteEvidence

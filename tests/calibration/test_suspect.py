@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
-
 from calibration.held import Row
+
 from calibration.suspect import (
     blurred_photos,
     contradicted_sites,

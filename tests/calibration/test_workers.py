@@ -6,8 +6,8 @@ import os
 import cv2
 import numpy as np
 import pytest
-
 from calibration.readers.reader_fit import fit_reader_without_network
+
 from calibration.workers import Workers, free_mb, processes_here
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot

@@ -3,11 +3,11 @@
 import math
 
 import pytest
+from vision.readers.pile.reader import PileReader
 
 from tests.conftest import PHOTOS
 from vision.evidence.site_evidence import SiteEvidence
 from vision.reader import Reader, load_photo
-from vision.readers.pile.reader import PileReader
 
 DOUBTED = "C4"
 

@@ -17,10 +17,8 @@ UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never
 VoiceWeights = tuple[float, float]
 # of the matchers' and of a wholly trusted network's log-probabilities: docs/learned.md
 VOICE_WEIGHTS: VoiceWeights = (0.7, 1.0)
-MASTERED_WEIGHTS: VoiceWeights = (
-    0.2,
-    1.0,
-)  # the same where the network is believed before the matchers
+# the same where the network tells a card alone, or all pieces stand: matchers tell these by their colour
+CARD_WEIGHTS: VoiceWeights = (0.2, 1.0)
 KEPT_CONTENTS = 8
 # of a card: a voice that gives it less, as it saw another, says nothing of what would lie on it
 DOUBTED_CARD = 0.01

@@ -134,8 +134,7 @@ class LearnedReader:
     """view: how the board is seen; reference: what tells the light; empty: (H, W, 3) log canvas of
     the empty board; weights: of the classifiers; trunk: the network's graph, ONNX; trust: site -> 0
     to 1, how far the network is to be believed there, not read at 0 (None: wholly); cards_alone: of
-    which it tells the card, and no loose pieces; mastered: on which it is believed before the
-    matchers; cards: group -> how its cards look"""
+    which it tells the card, and no loose pieces; cards: group -> how its cards look"""
 
     def __init__(
         self,
@@ -149,7 +148,6 @@ class LearnedReader:
         trunk: bytes,
         trust: Mapping[str, float] | None = None,
         cards_alone: Set[str] = frozenset(),
-        mastered: Set[str] = frozenset(),
         cards: Mapping[int, CardBank] | None = None,
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
@@ -176,7 +174,7 @@ class LearnedReader:
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
         self.tall_sites = frozenset(tall_sites(self.groups))
-        self.set_trust(trust, cards_alone, mastered)
+        self.set_trust(trust, cards_alone)
         # on which all loose pieces stand: matchers tell these by their colour alone
         stand = {k for f in self.forms if f.upright for k in f.kinds}
         self.upright_sites = frozenset(
@@ -197,19 +195,16 @@ class LearnedReader:
         }
 
     def set_trust(
-        self,
-        trust: Mapping[str, float] | None,
-        cards_alone: Set[str] = frozenset(),
-        mastered: Set[str] = frozenset(),
+        self, trust: Mapping[str, float] | None, cards_alone: Set[str] = frozenset()
     ) -> None:
-        """How far it is to be believed on each site, of which it tells the card alone, and on which
-        it comes before the matchers. Of what stands on piles nobody else tells anything"""
+        """How far it is to be believed on each site, and of which it tells the card alone. Of piles
+        nobody else tells anything"""
         self.trust = {
-            i: 1.0 if trust is None or i in self.tall_sites else trust.get(i, 0.0)
+            i: 1.0 if trust is None or g.reads == "pile" else trust.get(i, 0.0)
             for g in self.groups
             for i in g.ids
         }
-        self.cards_alone, self.mastered = frozenset(cards_alone), frozenset(mastered)
+        self.cards_alone = frozenset(cards_alone)
 
     def read(
         self,
@@ -661,7 +656,6 @@ class LearnedReader:
             "forms": msgspec.to_builtins(self.forms),
             "trust": self.trust,
             "cards_alone": sorted(self.cards_alone),
-            "mastered": sorted(self.mastered),
         }
         for n, bank in self.cards.items():
             arrays |= model_file.add_prefix(f"cards/{n}", bank.pack())
@@ -699,7 +693,6 @@ class LearnedReader:
             arrays["trunk"].tobytes(),
             about["trust"],
             frozenset(about["cards_alone"]),
-            frozenset(about["mastered"]),
             {
                 n: CardBank.unpack(part)
                 for n in range(len(groups))

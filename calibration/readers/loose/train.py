@@ -1,4 +1,5 @@
-"""Learns to read loose pieces and cards from a copy's calibration photos."""
+"""Learns to read loose pieces and cards from a copy's calibration photos. Its value:
+`fit_matcher`."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from calibration.empty_board.reconstruct import with_empty_board
 from calibration.readers.loose.centre_samples import middled, outlined, rimmed
 from calibration.readers.loose.learn_looks import (
     THERE,
@@ -22,9 +24,12 @@ from calibration.readers.loose.learn_looks import (
 )
 from vision.evidence.site_evidence import contents_match
 from vision.geometry.posed_photo import Lying, Shot
+from vision.learned.groups import group_sites, tall_sites
 from vision.photometry.camera_response import NEUTRAL_RESPONSE
 from vision.photometry.canvas import Empty, Frame, site_trust, undo_falloff
+from vision.photometry.denoise import denoise_image, estimate_noise
 from vision.plan import Plan
+from vision.reader import without_sites
 from vision.readers.loose.cards.card_reader import (
     Firsts,
     Place,
@@ -41,6 +46,20 @@ from vision.readers.loose.pieces.search import find
 from vision.readers.loose.reader import ClusterReader, unprinted
 from vision.readers.loose.residual_blobs import left_bare
 from vision.readers.loose.scene.scene import Scene
+
+
+def fit_matcher(plan: Plan, shots: Sequence[Shot]) -> ClusterReader | None:
+    """From the calibration photos with their poses; None where no pieces lie loose"""
+    flat = without_sites(plan, tall_sites(group_sites(plan, [s.layout for s in shots])))
+    if all(s.reads == "pile" for s in flat.site):
+        return None
+    calm = [
+        msgspec.structs.replace(
+            s, image=denoise_image(s.image, estimate_noise(s.image, s.pose, plan.size), 0.0)
+        )
+        for s in shots
+    ]
+    return taught(flat, with_empty_board(plan, calm))
 
 
 def taught(plan: Plan, shots: Sequence[Shot]) -> ClusterReader:

@@ -4,16 +4,16 @@ import cv2
 import msgspec
 import numpy as np
 import pytest
+from calibration.readers.reader_fit import fit_reader_without_network
+from vision.readers.pile.reader import PileReader
 
 from calibration.empty_board.reconstruct import reconstruct_empty_board, with_empty_board
-from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.survey.registrar_fit import fit_registrar
 from tests.calibration.test_workers import PLAN
 from tests.calibration.test_workers import photo as sampler
 from tests.support.studio import DOTS, Studio
 from vision.geometry.posed_photo import Shot
 from vision.plan import parse_plan
-from vision.readers.pile.reader import PileReader
 
 SQUARE, COUNT, EDGE = 20, 8, 10
 COLOURS = {

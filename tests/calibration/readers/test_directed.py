@@ -6,9 +6,9 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-
 from calibration.readers.pile.exemplars import exemplars
 from calibration.readers.pile.group_scenery import fit_pile_reader
+
 from vision.geometry.posed_photo import Shot
 from vision.plan import parse_plan
 

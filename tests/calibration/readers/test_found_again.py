@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
-
 from calibration.readers.pile.cut_out import difference, edge_strength
 from calibration.readers.pile.exemplars import Found, found_again
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-
 from calibration.readers.pile.piece_variation import grained, grains
 from calibration.readers.pile.synthesis import as_patch
 from tests.vision.readers.pile.test_faces import SCALE, drawn

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
-
 from calibration.readers.pile.exemplars import exemplars
-from vision.geometry.posed_photo import Lying, Shot
-from vision.plan import parse_plan
 from vision.readers.pile.classifier import Stage
 from vision.readers.pile.exemplar import Exemplar
 from vision.readers.pile.fine_match import Fine, cut_field
 from vision.readers.pile.orientation import STEPS, degrees_apart, off_straight, split
+
+from vision.geometry.posed_photo import Lying, Shot
+from vision.plan import parse_plan
 
 FACES = {
     "seed:white:fan": (200, 60),

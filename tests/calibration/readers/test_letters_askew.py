@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-
 from calibration.readers.pile.cut_out import looked_at
 from calibration.readers.pile.exemplars import agree, find
 from calibration.readers.pile.synthesis import as_patch, glossed
+from vision.readers.pile.exemplar import Exemplar
+
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import group_by_size
 from vision.geometry.site_windows import Pyramid
 from vision.photometry.reference_light import fit_lights
-from vision.readers.pile.exemplar import Exemplar
 
 PITCH, TILE = 20.0, 18.6
 

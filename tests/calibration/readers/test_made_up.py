@@ -2,7 +2,6 @@
 
 import msgspec
 import numpy as np
-
 from calibration.readers.pile.synthesis import as_patch, crossed, lay, unknown
 from vision.readers.mlp import Net, log_softmax, sharpened
 from vision.readers.pile.exemplar import Exemplar

@@ -5,17 +5,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from calibration.readers.pile.synthetic_objects import littered
+from vision.readers.pile.classifier import Stage
+from vision.readers.pile.fit_statistics import Usual
+from vision.readers.pile.group_reader import agreed
+
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot
 from vision.photometry.canvas import Frame
 from vision.plan import parse_plan
 from vision.readers.loose.residual_blobs import Place, left_bare, left_on
 from vision.readers.loose.residual_blobs import littered as is_litter
-from vision.readers.pile.classifier import Stage
-from vision.readers.pile.fit_statistics import Usual
-from vision.readers.pile.group_reader import agreed
 
 
 def usual(rng, known=(True, True, False)):

@@ -2,10 +2,10 @@
 and those of games that are quickly learnt filmed and really read, too."""
 
 import pytest
+from calibration.readers.reader_fit import fit_reader_without_network
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
-from calibration.readers.reader_fit import fit_reader_without_network
 from companion.simulate import Conditions, make_copy, plan_of
 from tests.companion.support.evening import FOLDER, Clear, Evening, Filmed
 

@@ -2,10 +2,10 @@
 alone, and piles, figures and goods."""
 
 import pytest
+from calibration.readers.reader_fit import fit_reader_without_network
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
-from calibration.readers.reader_fit import fit_reader_without_network
 from companion.simulate import Conditions, make_copy, plan_of
 from vision.kernels import kernel_mode, numpy_only
 from vision.reader import load_photo

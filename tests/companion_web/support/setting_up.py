@@ -4,9 +4,9 @@ import threading
 import time
 
 import pytest
+from calibration.held import Trial
 
 from calibration.fit import Report
-from calibration.held import Trial
 from calibration.report import Findings, unshown_advice
 from companion.setup.setup import Setup
 from companion.simulate import Conditions, Director, plan_of

@@ -6,10 +6,10 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
+from vision.photometry.clipped_channels import CopyColours, restore_clipped
 
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.clipped_channels import CopyColours, restore_clipped
 from vision.photometry.colour_sampling import from_opponent, to_opponent
 from vision.photometry.room_light import DARK, estimate_light, small_view
 

@@ -35,7 +35,7 @@ from vision.readers.loose.scene.polar_patches import Form
 from vision.readers.loose.scene.scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, folded
 from vision.readers.loose.scene_memory import NOTHING, Card, Recalled, SceneMemory
 from vision.readers.loose.site_assignment import NEAR, Homes
-from vision.readers.pile.fit_statistics import Usual
+from vision.readers.loose.usual_fit import Usual
 from vision.storage import model_file, struct_codec
 
 # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not

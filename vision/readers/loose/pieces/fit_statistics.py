@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.readers.loose.pieces.fit import PLENTY, PLENTY_BLOCK, SEEN, Piece
 from vision.readers.loose.scene.polar_patches import Form
-from vision.readers.pile.fit_statistics import LESS, MORE, MORE_HERE, Usual
+from vision.readers.loose.usual_fit import LESS, MORE, MORE_HERE, Usual
 
 ENOUGH = 4  # pieces of a form from which it can be told how they fit
 # nats a mm² by which any print falls short: noise, and that it lies between the canvas' pixels

@@ -1,30 +1,28 @@
-"""How a copy's photos are read by a reader that has not seen them. Its value: Trial."""
+"""Sites whose contents are known, as they are read: of photos, or of made-up boards. Its value:
+Trial."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from calibration.copy import Copy
-from calibration.readers.reader_fit import fit_reader_without_network
 from engine.layout import same_contents
 from vision.evidence.site_evidence import Contents, SiteEvidence
-from vision.evidence.temperature_scaling import TemperatureScaling, fit_temperature
 from vision.geometry.posed_photo import Shot
 from vision.reader import Reader
-from vision.registration.registrar import Registrar
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
-EFFORT = 0.25  # of a fit that nobody plays with: calibrating must stay quick
 # chance of being taken for another kind, beyond which a camera cannot tell the two apart
 ALIKE = 0.25
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One site of one photo: what lies there, what was read, and the evidence."""
+    """One site of one photo: what lies there, what was read, and the evidence. photo, site: "" of a
+    made-up board"""
 
     photo: str
     site: str
@@ -60,35 +58,14 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """photos: those read; rows: their sites; unasked: kinds that only the photos read show, so
-    nothing could be told."""
+    """rows: the sites that were read"""
 
-    photos: list[str]
     rows: list[Row]
-    unasked: list[str]
 
     @property
     def right(self) -> int:
         """How many sites were read right."""
         return sum(r.right for r in self.rows)
-
-    def tempers(self) -> dict[str, TemperatureScaling]:
-        """How the evidence of each way of reading is to be taken, so that it means what it says"""
-        ways = {r.reads for r in self.rows}
-        return {
-            w: fit_temperature([(r.seen, r.want, r.reads) for r in self.rows if r.reads == w])
-            for w in sorted(ways)
-        }
-
-    def tempered(self, tempers: Mapping[str, TemperatureScaling]) -> Trial:
-        """The same photos as they would be read with these"""
-        rows = [
-            msgspec.structs.replace(r, seen=tempers[r.reads].applied(r.seen))
-            if r.reads in tempers
-            else r
-            for r in self.rows
-        ]
-        return msgspec.structs.replace(self, rows=rows)
 
     def reliability(self) -> list[tuple[float, float, int, int]]:
         """(given from, to, sites, right among them) for each step of probability with a site in
@@ -152,21 +129,6 @@ def taken_for(want: Contents, got: Contents | None, kind: str) -> str | None:
     return next(iter(extra)) if extra else ""
 
 
-def put_aside(shots: list[Shot], copy: Copy) -> list[Shot]:
-    """The sampler whose kinds the others show best, and an empty board where another is left; none
-    where one sampler is all"""
-    samplers, empties = [s for s in shots if s.layout], [s for s in shots if not s.layout]
-    if len(samplers) < 2:
-        return []
-
-    def alone(shot: Shot) -> int:
-        return len(
-            kinds_shown([shot], copy) - kinds_shown([s for s in samplers if s is not shot], copy)
-        )
-
-    return [min(reversed(samplers), key=alone)] + (empties[-1:] if len(empties) > 1 else [])
-
-
 def kinds_shown(shots: list[Shot], copy: Copy) -> set[str]:
     """The kinds that these photos show, with those that look like them."""
     kinds = {k for s in shots for contents in s.layout.values() for k in contents if k != "?"}
@@ -188,21 +150,4 @@ def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> 
 def own_photos_trial(copy: Copy, reader: Reader, shots: list[Shot]) -> Trial:
     """The photos a reader has learnt from: what it confuses even there, nobody can hope that it
     tells apart"""
-    return Trial(
-        [s.name for s in shots], read_all(reader, shots, copy, kinds_shown(shots, copy)), []
-    )
-
-
-def held_out_trial(copy: Copy, registrar: Registrar, shots: list[Shot]) -> Trial:
-    """Fits a reader without some photos, with less effort, and lets it read these. Where the board
-    is in them is taken from the calibration, which saw them. A copy with a single sampler gives an
-    empty trial."""
-    aside = put_aside(shots, copy)
-    rest = [s for s in shots if not any(s is a for a in aside)]
-    if not aside:
-        return Trial([], [], sorted(kinds_shown(shots, copy)))
-    known = kinds_shown(rest, copy)
-    rows = read_all(
-        fit_reader_without_network(copy.plan, registrar, rest, EFFORT), aside, copy, known
-    )
-    return Trial([s.name for s in aside], rows, sorted(kinds_shown(aside, copy) - known))
+    return Trial(read_all(reader, shots, copy, kinds_shown(shots, copy)))

@@ -1,0 +1,133 @@
+"""How well the outline of a piece fits at each place of a picture of the board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import cv2
+import numpy as np
+
+
+def footprint_mask(
+    size: tuple[float, float],
+    disc: bool,
+    side: int,
+    scale: float,
+    grow: float = 0.0,
+    tilt: float = 0.0,
+) -> np.ndarray:
+    """(side, side) float32 in 0..1: the footprint in the middle of a picture, its edge soft over a
+    pixel.
+
+    grow: mm added all round; tilt: degrees clockwise as seen."""
+    t = (np.arange(side) + 0.5 - side / 2) / scale
+    x, y = np.meshgrid(t, t)
+    if disc:
+        inside = size[0] / 2 + grow - np.hypot(x, y)
+    else:
+        a = np.deg2rad(tilt)
+        u, v = x * np.cos(a) + y * np.sin(a), -x * np.sin(a) + y * np.cos(a)
+        inside = np.minimum(size[0] / 2 + grow - np.abs(u), size[1] / 2 + grow - np.abs(v))
+    return np.clip(inside * scale + 0.5, 0, 1).astype(np.float32)
+
+
+def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    """(..., h, w) float32: how unlike each pixel is; colour counts more than brightness
+    (shadows)"""
+    d = seen - empty
+    bright = d.mean(-1)
+    return np.sqrt(0.3 * bright**2 + ((d - bright[..., None]) ** 2).sum(-1))
+
+
+def best_place(
+    score: Callable[[float], np.ndarray], tilts: Iterable[float], doubt: np.ndarray, scale: float
+) -> tuple[np.ndarray, float, float]:
+    """The highest point over all tilts of score(tilt) - doubt, both (S, S): (offset from the middle
+    (2,) mm, tilt, score)"""
+    best = (-np.inf, np.zeros(2), 0.0)
+    side = len(doubt)
+    for tilt in tilts:
+        total = score(tilt) - doubt
+        y, x = np.unravel_index(int(total.argmax()), total.shape)
+        if total[y, x] > best[0]:
+            best = (
+                float(total[y, x]),
+                (np.array([x, y], float) + 0.5 - side / 2) / scale,
+                float(tilt),
+            )
+    return best[1], best[2], best[0]
+
+
+def swept(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """The mask together with all its places on the way to `by` (2,) px: a tall piece's top and the
+    sides seen below it"""
+    steps = int(np.ceil(np.abs(by).max()))
+    out = mask
+    for k in range(1, steps + 1):
+        x, y = by * k / steps
+        moved = cv2.warpAffine(
+            mask,
+            np.float32([[1, 0, x], [0, 1, y]]),
+            mask.shape[::-1],
+            borderMode=cv2.BORDER_CONSTANT,
+        )
+        out = np.maximum(out, moved)
+    return out
+
+
+def mask_side(size: tuple[float, float], by: np.ndarray, scale: float, most: int) -> int:
+    """Pixels a side, odd, of a mask that holds a footprint and its rim, `swept` by (2,) px; most:
+    the window's"""
+    return min(int(np.ceil(max(size) * 1.35 * scale + 2 * np.abs(by).max())), most) | 1
+
+
+def rim_score(
+    unlike: np.ndarray,
+    edges: np.ndarray,
+    size: tuple[float, float],
+    disc: bool,
+    scale: float,
+    foot: np.ndarray | None = None,
+) -> Callable[[float], np.ndarray]:
+    """tilt -> (S, S): how well a footprint's middle lies at each pixel: unlike the board inside
+    more than round about, edges along its rim. unlike: (S, S) difference to the empty site; edges: (S, S) strength of edges
+    that the empty site has not; foot: (2,) mm from the top's middle, which is sought, to the foot's"""
+    by = np.zeros(2) if foot is None else foot * scale
+    side = len(unlike)
+    m = mask_side(size, by, scale, side)
+    pad = cv2.BORDER_REFLECT
+    # of the window that the piece takes
+    share = min(size[0] * size[1] * scale**2 / unlike.size, 1.0)
+    level = unlike / (np.percentile(unlike, 100 - 30 * share) + 1e-6)
+    strength = edges / (np.percentile(edges, 100 - 10 * share) + 1e-6)
+
+    def score(tilt: float) -> np.ndarray:
+        grown = [
+            swept(footprint_mask(size, disc, m, scale, px / scale, tilt), by)
+            for px in (-1.0, -0.5, 0.5, 2.0)
+        ]
+        inner, outer, rim = grown[1], grown[3] - grown[2], grown[2] - grown[0]
+        return cv2.filter2D(
+            level, cv2.CV_32F, inner / inner.sum() - outer / outer.sum(), borderType=pad
+        ) + cv2.filter2D(strength, cv2.CV_32F, rim / rim.sum(), borderType=pad)
+
+    return score
+
+
+def doubt_map(
+    side: int, scale: float, free: np.ndarray, expected: np.ndarray, give: float
+) -> np.ndarray:
+    """(S, S): how unlikely a piece's middle is at each pixel of a window. free: (2,) mm either way
+    that it may lie off `expected` (2,) mm without sticking out of its site; give: mm beyond that
+    cost one."""
+    t = (np.arange(side) + 0.5 - side / 2) / scale
+    x = np.maximum(np.abs(t - expected[0]) - free[0], 0)
+    y = np.maximum(np.abs(t - expected[1]) - free[1], 0)
+    return ((x[None] ** 2 + y[:, None] ** 2) / give**2).astype(np.float32)
+
+
+def edge_strength(logs: np.ndarray) -> np.ndarray:
+    """(S, S) float32: gradient's length, the strongest of the colours"""
+    gx = cv2.Sobel(logs, cv2.CV_32F, 1, 0, ksize=3)
+    gy = cv2.Sobel(logs, cv2.CV_32F, 0, 1, ksize=3)
+    return np.sqrt(gx * gx + gy * gy).max(-1)

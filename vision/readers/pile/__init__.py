@@ -1,1 +1,0 @@
-"""Old: reads sites on which pieces lie in piles. Its value: `reader.PileReader`."""

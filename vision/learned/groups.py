@@ -24,6 +24,8 @@ FLAT = 1 / 3  # of its footprint's shorter side that a piece is high at most whi
 # of the narrower's width that the wider's may be of two forms told apart as one: Déluges' ships, 18 mm
 # long, were seen where discs of 14 lay
 RIVAL_WIDTHS = 1.4
+# of the area of what it lies on that a piece on a pile takes at most which is looked for as loose ones are
+SMALL_TOP = 0.25
 
 
 class SiteGroup(msgspec.Struct, frozen=True):
@@ -247,9 +249,33 @@ def is_flat(size: Sequence[float], height: float) -> bool:
     return height < FLAT * min(size)
 
 
+def small_tops(plan: Plan, group: SiteGroup) -> set[str]:
+    """The kinds that lie uppermost on a pile and cover little of what they lie on, a piece or the
+    site"""
+
+    def area_of(kind: str) -> float:
+        return float(np.prod(plan.pieces[kind].footprint))
+
+    if group.reads != "pile" or group.tall:
+        return set()
+    site = float(np.prod(group.box))
+    return {
+        c[-1]
+        for c in group.classes
+        if c
+        and c[-1] in plan.pieces
+        and area_of(c[-1])
+        < SMALL_TOP * (area_of(c[-2]) if len(c) > 1 and c[-2] in plan.pieces else site)
+    }
+
+
 def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
-    """The forms of all loose kinds, the largest first"""
-    kinds = sorted({k for g in groups for k in g.loose if k in plan.pieces})
+    """The forms of all loose kinds, and of those that lie on piles as small as these, the largest
+    first"""
+    kinds = sorted(
+        {plan.pieces[k].looks_like for g in groups for k in small_tops(plan, g)}
+        | {k for g in groups for k in g.loose if k in plan.pieces}
+    )
     forms: dict[tuple, list[str]] = {}
     for k in kinds:
         p = plan.pieces[k]
@@ -287,12 +313,17 @@ def loose_tops(plan: Plan, group: SiteGroup, forms: Sequence[Form]) -> dict[int,
 def measure_tops(
     plan: Plan, groups: Sequence[SiteGroup], forms: Sequence[Form]
 ) -> tuple[SiteGroup, ...]:
-    """The groups with how wide the pieces on their piles are that lie loose elsewhere"""
+    """The groups with how wide the pieces on their piles are that lie loose elsewhere and hide what
+    they lie on"""
     return tuple(
         msgspec.structs.replace(
             g,
             top=max(
-                (max(plan.pieces[k].footprint) for k in loose_tops(plan, g, forms).values()),
+                (
+                    max(plan.pieces[k].footprint)
+                    for n, k in loose_tops(plan, g, forms).items()
+                    if g.classes[n][-1] not in small_tops(plan, g)
+                ),
                 default=0.0,
             ),
         )

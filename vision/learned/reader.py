@@ -90,6 +90,7 @@ HIDES = 0.3  # chance of a loose piece from which what lies under it is taken fo
 # of close-ups of what stands one in eight shows something foreign when it is taught, as places beyond the
 # board do (`look_outside`); on tables one site in two hundred does: so much is its logarithm less
 FOREIGN_SHOWN = math.log(200 / 8)
+OVERLOOKED = 0.1  # the chance of a piece on a pile of which nothing was found
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 CONTEXT = (
     56  # canvas pixels about a place that the network's answer there may depend on, most of it
@@ -550,11 +551,13 @@ class LearnedReader:
     def hear_piece(self, group: int, logs: np.ndarray, best: Finding | None) -> np.ndarray:
         """(classes,) log-probabilities of what lies on a pile's site, with what was found there"""
         like = self.top_kinds[group]
-        if best is None:
+        if not like:
             return logs
-        heard = np.full_like(logs, math.log(max(1 - best.chance, UNLIKELY)))
+        chance, kinds = (OVERLOOKED, {}) if best is None else (best.chance, best.kinds)
+        heard = np.full_like(logs, math.log(max(1 - chance, UNLIKELY)))
         for n, kind in like.items():
-            heard[n] = math.log(max(best.chance * best.kinds.get(kind, 0.0), UNLIKELY))
+            share = 1.0 if best is None else kinds.get(kind, 0.0)
+            heard[n] = math.log(max(chance * share, UNLIKELY))
         return log_softmax((logs + heard)[None])[0]
 
     def show_empty(self, window: Window) -> np.ndarray:

@@ -16,7 +16,7 @@ STAMP := $(VENV)/.installed-$(VERSION)$(if $(PI),-pi)$(if $(PINS),-pins)$(if $(C
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 
-.PHONY: install lock arm test-install demo test lint accuracy whole attack shared-test clean pictures
+.PHONY: install lock arm test-install demo test test-models lint accuracy whole attack shared-test clean pictures
 
 # Compiled here, as the table's own user may not write into the checkout, and would compile everything at every start.
 install: $(STAMP)
@@ -49,6 +49,10 @@ demo: install
 # `install`, as the tests start hundreds of processes that would each compile all they import
 test: install test-install
 	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
+
+# The models that the tests read with, anew: some ten minutes.
+test-models: install
+	@$(BIN)/python -m devtools.test_models $(NAMES)
 
 # Style, complexity, formatting, types: under a minute.
 lint: test-install

@@ -29,9 +29,9 @@ TELLING, OFTEN_RIGHT = 10, 0.8
 
 class Findings(msgspec.Struct, frozen=True):
     """What calibrating found out. trial: sites of made-up boards that the reader never saw; own:
-    all photos, which it learnt from; error_px: (photo, pixels) of finding the board; missing: kinds
-    in no photo; burnt: photos whose pieces are mostly too bright for the camera; odd: what to look at
-    before anything else."""
+    all photos, which it learnt from; error_px: (photo, pixels) of finding the board; missing:
+    kinds in no photo; burnt: photos whose pieces are mostly too bright for the camera; odd: what
+    to look at before anything else."""
 
     trial: Trial
     own: Trial

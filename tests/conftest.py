@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -15,6 +13,12 @@ from tests.support.sharing import made_once
 
 TESTS = Path(__file__).resolve().parent
 PHOTOS = TESTS / "photos" / "tigris"
+
+
+def model_of(name):
+    """The file of a copy's model that is kept with the tests; "tigris" is the photographed copy"""
+    return TESTS / "photos" / f"{name}.npz"
+
 
 # The files that take longest, in this order before all others, so that no worker is left alone with
 # one at the end. A file runs in one process, which keeps what its module's fixtures made.
@@ -51,18 +55,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory):
-    """The photographed copy, calibrated once from its four photos for all processes of a run."""
+    """The photographed copy with the model that was learnt from its four photos (`make
+    test-models`)"""
 
-    def calibrate(folder):
-        shutil.copytree(
-            PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"), dirs_exist_ok=True
-        )
-        command = [sys.executable, "-m", "cli", "calibrate", str(folder), "--quiet", "--steps", "0"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert (folder / "model.npz").is_file()
+    def copy_model(folder):
+        leave = shutil.ignore_patterns("test", "game")
+        shutil.copytree(PHOTOS, folder, ignore=leave, dirs_exist_ok=True)
+        shutil.copyfile(model_of("tigris"), folder / "model.npz")
 
-    return made_once(tmp_path_factory, "tigris", calibrate)
+    return made_once(tmp_path_factory, "tigris", copy_model)
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ import msgspec
 import numpy as np
 
 from calibration.learned.teach import Lesson, change_patches
+from vision.learned.canvas import narrow_logs, widen_logs
 
-LOWEST_LOG = 3.0  # of the logarithms of light that are kept
-LOG_STEP = 0.011  # how finely they are: grain is 0.03
 QUALITY = 95  # of the canvases' JPEG, without loss of colour
 
 
@@ -52,11 +51,3 @@ def recode_lesson(
     """The same with other codes of its looks' patches and of its canvases"""
     looks, standing = (change_patches(v, patch) for v in (lesson.looks, lesson.standing))
     return msgspec.structs.replace(lesson, looks=looks, standing=standing).with_canvases(canvas)
-
-
-def narrow_logs(logs: np.ndarray) -> np.ndarray:
-    return np.clip(np.rint((logs - LOWEST_LOG) / LOG_STEP), 0, 255).astype(np.uint8)
-
-
-def widen_logs(kept: np.ndarray) -> np.ndarray:
-    return kept.astype(np.float32) * np.float32(LOG_STEP) + np.float32(LOWEST_LOG)

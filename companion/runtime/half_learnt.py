@@ -1,5 +1,5 @@
-"""A copy that is played with before all of it has been learnt: it is read without the network until
-that is ready, and with it from then on."""
+"""A copy that is played with before all of it has been learnt: it is read as well as it can be
+until then, and with what was learnt from then on."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -14,6 +15,9 @@ from companion.simulate import Conditions, make_copy, plan_of
 from vision.storage.model_file import BadModel
 
 ROOT = Path(__file__).resolve().parents[2]
+DEMO_STEPS = (
+    60  # in which a simulated copy is learnt: its pictures are clean, and people wait for it
+)
 
 
 def state_dir() -> Path:
@@ -26,9 +30,9 @@ def state_dir() -> Path:
     return folder
 
 
-def demo_copy(name: str, folder: Path, steps: int = 0) -> Specimen:
+def demo_copy(name: str, folder: Path, steps: int = DEMO_STEPS) -> Specimen:
     """The simulated copy of a game, photographed and calibrated the first time. steps: how long its
-    network is taught, as of `calibrate_copy`; 0: it has none"""
+    network is taught, as of `calibrate_copy`"""
     if (folder / "model.npz").is_file():
         try:
             return open_copy(folder)
@@ -38,17 +42,24 @@ def demo_copy(name: str, folder: Path, steps: int = 0) -> Specimen:
 
     click.echo(
         f"The first time: photographing a simulated copy of {name} and learning its "
-        f"pieces ({'some minutes' if steps else 'a minute or two'}) ..."
+        "pieces, which takes some minutes ..."
     )
     plan, _ = plan_of(name, None)
     make_copy(plan, folder, Conditions(), photos=0)
-    calibrate_copy(
-        folder,
-        lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"),
-        report=False,
-        steps=steps,
-    )
+    calibrate_copy(folder, tell_tenths(), report=False, steps=steps)
     return open_copy(folder)
+
+
+def tell_tenths() -> Callable[[str, float], None]:
+    """What tells on the terminal what is being done, each time, and each tenth of the whole"""
+    told: set[tuple[str, int]] = set()
+
+    def tell(words: str, part: float) -> None:
+        if (step := (words, int(10 * part))) not in told:
+            told.add(step)
+            click.echo(f"  {100 * part:3.0f} %  {words}")
+
+    return tell
 
 
 def default_game() -> str:

@@ -15,10 +15,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from companion.fault import Fault
-from companion.runtime.copies import open_copy
-from vision.storage.model_file import BadModel
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 PHOTOS = ROOT / "tests" / "photos" / "tigris"
 PIN = "73910462"
@@ -26,23 +22,12 @@ BEGIN_S = 90.0  # a slow machine's start
 
 
 def calibrated_copy() -> Path:
-    """The photographed copy of the tests, calibrated the first time, and again for another version
-    of Nilometer."""
+    """The photographed copy of the tests with its model"""
     folder = ROOT / "var" / "attack" / "tigris"
-    try:
-        open_copy(folder)
-    except (BadModel, Fault):
-        print("calibrating the copy of the tests first ...", flush=True)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(
-            PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"), dirs_exist_ok=True
-        )
-        # how well it reads is not what is attacked
-        subprocess.run(
-            [sys.executable, "-m", "cli", "calibrate", folder, "--steps", "0", "--no-report"],
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    leave = shutil.ignore_patterns("test", "game")
+    shutil.copytree(PHOTOS, folder, ignore=leave, dirs_exist_ok=True)
+    shutil.copyfile(PHOTOS.parent / "tigris.npz", folder / "model.npz")
     return folder
 
 

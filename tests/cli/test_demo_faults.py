@@ -40,7 +40,7 @@ def test_a_copy_learnt_by_an_older_version_is_learnt_anew(tmp_path, monkeypatch)
     (tmp_path / "model.npz").write_bytes(b"of long ago")
     learnt = []
 
-    def learn(folder, progress, report=True, steps=0):
+    def learn(folder, progress, report=True, steps=8):
         learnt.append(folder)
         raise InterruptedError
 

@@ -149,6 +149,8 @@ def pack_pixels(pixels: np.ndarray) -> np.ndarray:
     return packed.reshape(n, h // 2, w // 2, 24)
 
 
+LOWEST_LOG = 3.0  # of the logarithms of light that are kept
+LOG_STEP = 0.011  # how finely they are: grain is 0.03
 GREY, LOG_SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the network's input is
 
 
@@ -209,3 +211,13 @@ def window_area(window: Window) -> int:
     """Its pixels"""
     x0, y0, x1, y1 = window
     return (x1 - x0) * (y1 - y0)
+
+
+def narrow_logs(logs: np.ndarray) -> np.ndarray:
+    """A log canvas in 8 bits, to be kept"""
+    return np.clip(np.rint((logs - LOWEST_LOG) / LOG_STEP), 0, 255).astype(np.uint8)
+
+
+def widen_logs(kept: np.ndarray) -> np.ndarray:
+    """What `narrow_logs` kept, float32"""
+    return kept.astype(np.float32) * np.float32(LOG_STEP) + np.float32(LOWEST_LOG)

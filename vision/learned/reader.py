@@ -28,9 +28,11 @@ from vision.learned.canvas import (
     enclose_windows,
     joins_cheaply,
     move_window,
+    narrow_logs,
     overlap_windows,
     picture_of,
     stack_input,
+    widen_logs,
 )
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
 from vision.learned.colour_shares import share_colours, tabulate_colours
@@ -651,7 +653,7 @@ class LearnedReader:
         )
 
     def pack(self) -> model_file.Arrays:
-        arrays = {f"weights/{k}": v.astype(np.float32) for k, v in self.weights.items()}
+        arrays = {f"weights/{k}": v.astype(np.float16) for k, v in self.weights.items()}
         about = {
             "scale": self.view.scale,
             "margin": self.view.margin,
@@ -665,7 +667,7 @@ class LearnedReader:
         return arrays | {
             "about": model_file.text_as_array(json.dumps(about)),
             **self.reference.pack(),
-            "empty": self.empty.astype(np.float16),
+            "empty": narrow_logs(self.empty),
             "trunk": np.frombuffer(self.graph, np.uint8),
         }
 
@@ -691,8 +693,11 @@ class LearnedReader:
             groups,
             forms,
             LightReference.unpack(arrays, view.size),
-            arrays["empty"],
-            model_file.strip_prefix("weights", arrays),
+            widen_logs(arrays["empty"]),
+            {
+                k: v.astype(np.float32)
+                for k, v in model_file.strip_prefix("weights", arrays).items()
+            },
             arrays["trunk"].tobytes(),
             about["trust"],
             frozenset(about["cards_alone"]),

@@ -1,42 +1,28 @@
 """Every evening of tests/companion/evenings comes out as its file says: told by a perfect reader,
-and those of games that are quickly learnt filmed and really read, too."""
+and those of games of which a model is kept filmed and really read, too."""
+
+from functools import cache
 
 import pytest
-from calibration.readers.reader_fit import fit_reader_without_network
 
-from calibration.copy import load_copy
-from calibration.fit import shots_of
-from companion.simulate import Conditions, make_copy, plan_of
+from devtools.test_models import CONDITIONS, SIMULATED
 from tests.companion.support.evening import FOLDER, Clear, Evening, Filmed
+from tests.conftest import model_of
+from vision.reader import Reader
 
 EVENINGS = sorted(FOLDER.glob("*.txt"))
-SLOW = {"nile", "deluge"}  # minutes to learn
 # Six cubes on one tile, where five lay, are read with doubt; so are, on some processors, four where
 # five lay.
 UNSURE = {"ur-what-is-named", "ur-what-was-guessed-lay-on-the-way"}
 FILMED = [
-    path for path in EVENINGS if path.stem not in UNSURE and path.stem.split("-")[0] not in SLOW
+    path for path in EVENINGS if path.stem not in UNSURE and path.stem.split("-")[0] in SIMULATED
 ]
-CONDITIONS = Conditions(resolution=(1024, 768))
 
 
 @pytest.fixture(scope="session")
-def readers(tmp_path_factory):
-    """game -> a reader of its simulated copy, learnt hastily (but not so that a treasure gone from
-    a temple is a toss-up), once"""
-    found = {}
-
-    def get(game):
-        if game not in found:
-            plan, _ = plan_of(game, None)
-            copy = load_copy(
-                make_copy(plan, tmp_path_factory.mktemp("copies") / game, CONDITIONS, photos=0)
-            )
-            registrar, shots = shots_of(copy)
-            found[game] = fit_reader_without_network(copy.plan, registrar, shots, effort=0.4)
-        return found[game]
-
-    return get
+def readers():
+    """game -> a reader of its simulated copy"""
+    return cache(lambda game: Reader.load(model_of(f"simulated-{game}")))
 
 
 @pytest.mark.parametrize("path", EVENINGS, ids=lambda p: p.stem)

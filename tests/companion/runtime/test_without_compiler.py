@@ -1,29 +1,22 @@
-"""Whole boards are read by numpy, where there is no compiler, as they are by the kernels: cards
-alone, and piles, figures and goods."""
+"""Whole boards are read by numpy, where there is no compiler, as they are by the kernels."""
 
 import pytest
-from calibration.readers.reader_fit import fit_reader_without_network
 
-from calibration.copy import load_copy
-from calibration.fit import shots_of
-from companion.simulate import Conditions, make_copy, plan_of
+from companion.simulate import make_copy, plan_of
+from devtools.test_models import CONDITIONS, SIMULATED
+from tests.conftest import model_of
 from vision.kernels import kernel_mode, numpy_only
-from vision.reader import load_photo
+from vision.reader import Reader, load_photo
 
 pytestmark = pytest.mark.skipif(kernel_mode() != "compiled", reason="no kernels to compare with")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", ["ur", "nile"])
+@pytest.mark.parametrize("game", SIMULATED)
 def test_a_board_is_read_as_it_is_by_the_kernels(game, tmp_path):
-    copy = load_copy(
-        make_copy(
-            plan_of(game, None)[0], tmp_path / game, Conditions(resolution=(800, 600)), photos=1
-        )
-    )
-    registrar, shots = shots_of(copy)
-    reader = fit_reader_without_network(copy.plan, registrar, shots, effort=0.05)
-    (photo,) = (copy.folder / "test").glob("*.jpg")
+    folder = make_copy(plan_of(game, None)[0], tmp_path / game, CONDITIONS, photos=1)
+    reader = Reader.load(model_of(f"simulated-{game}"))
+    (photo,) = (folder / "test").glob("*.jpg")
     image = load_photo(photo)
     by_kernels = reader.read(image)
     with numpy_only():

@@ -65,7 +65,7 @@ def test_a_whole_evening_becomes_a_normal_copy_and_a_configuration(
     ]
     assert {s: list(c) for s, c in copy.photos[2].layout.items()} == setup.session.steps[2].layout
 
-    def learnt(folder, progress, processes=1, ready=None):
+    def learnt(folder, progress, ready=None):
         progress("pieces", 0.5)
         (folder / "model.npz").write_bytes(b"model")
         return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [])
@@ -152,7 +152,7 @@ def test_a_fault_of_the_copy_or_of_our_own_is_told_and_it_can_go_on(
 ):
     photographed(setup, director)
 
-    def fails(folder, progress, processes=1, ready=None):
+    def fails(folder, progress, ready=None):
         raise fault
 
     monkeypatch.setattr("calibration.session.calibrate_copy", fails)
@@ -165,7 +165,7 @@ def test_the_game_may_begin_while_the_rest_is_learnt(setup, director, monkeypatc
     photographed(setup, director)
     half, whole = threading.Event(), threading.Event()
 
-    def learns(folder, progress, processes=1, ready=None):
+    def learns(folder, progress, ready=None):
         (folder / "model.npz").write_bytes(b"matchers")
         ready()
         half.set()
@@ -194,7 +194,7 @@ def test_a_game_begun_when_all_is_learnt_but_the_report_is_not_learnt_again(
     photographed(setup, director)
     written, reported = threading.Event(), threading.Event()
 
-    def learns(folder, progress, processes=1, ready=None):
+    def learns(folder, progress, ready=None):
         (folder / "model.npz").write_bytes(b"matchers")
         ready()
         (folder / "model.npz").write_bytes(b"network")
@@ -404,7 +404,7 @@ def test_samplers_to_lay_ask_for_no_piece_twice_because_it_has_two_sides(game):
 def test_one_more_photo_shows_what_was_read_worst_and_little_else(setup, director, monkeypatch):
     photographed(setup, director)
 
-    def learnt(folder, progress, processes=1, ready=None):
+    def learnt(folder, progress, ready=None):
         (folder / "model.npz").write_bytes(b"model")
         return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [], more=["ziggurat", "blue"])
 

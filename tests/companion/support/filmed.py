@@ -249,13 +249,14 @@ def main(arguments=None):
     parser.add_argument("--from", type=Path, dest="since", help="goes on from what was kept there")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args(arguments)
-    from calibration.learned.fit import LEARNING_STEPS, can_learn
+    from calibration.learned.fit import LEARNING_STEPS
     from companion.simulate.demo_copy import demo_copy, state_dir
 
     name = script.parse_script(args.start.read_text(encoding="utf-8")).game
-    steps = LEARNING_STEPS if can_learn() is None else 0
     specimen = (
-        open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "whole" / name, steps)
+        open_copy(args.copy)
+        if args.copy
+        else demo_copy(name, state_dir() / "whole" / name, LEARNING_STEPS)
     )
     state = scripted_state(args.start, specimen)
     if args.again:

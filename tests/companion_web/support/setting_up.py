@@ -52,7 +52,7 @@ def learnt(monkeypatch):
     go_on = threading.Event()
     go_on.half = threading.Event()
 
-    def learn(folder, progress, processes=1, ready=None):
+    def learn(folder, progress, ready=None):
         progress("pieces", 0.4)
         while not (go_on.is_set() or go_on.half.is_set()):
             time.sleep(0.02)

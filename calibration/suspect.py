@@ -19,12 +19,13 @@ from vision.geometry.occlusion import covered_by_blocks
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import group_by_size
 from vision.geometry.site_windows import Pyramid, Windows, scale_at
-from vision.photometry.colour_sampling import to_opponent
 from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import to_reference_logs
 from vision.plan import Plan
 from vision.storage.opencv_compat import to_grey
 
+# from blue, green and red to brightness, and blue and red against green
+OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 LIGHT_ALONE = np.array([0.15, 0.08, 0.08], np.float32)  # log units that light and noise change
 BLURRED_SHARE = 0.5  # of the sharpest photo's sharpness, both seen equally large
 BARE = 5.0  # times less unlike the empty board than any piece, where nothing lies
@@ -194,6 +195,11 @@ def swapped_photos(plan: Plan, shots: list[Shot]) -> list[str]:
         if min(len(bare), len(laid)) >= FEW
         and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY_SHARE
     ]
+
+
+def to_opponent(logs: np.ndarray) -> np.ndarray:
+    """(..., 3) B G R logarithms -> (brightness, blue, red)"""
+    return logs @ OPPONENT.T
 
 
 def most_of(off: np.ndarray) -> np.ndarray:

@@ -15,14 +15,6 @@ FILLS = 0.7  # of a site's width and depth that a card lying on it takes at leas
 SEEN_PERCENTILE = 75  # per cent of the things seen, of which some must be so
 
 
-def seen_size(contents: Contents, plan: Plan) -> tuple[tuple[float, float], bool]:
-    """The footprint that a pile shows: its largest piece's, the upper one's of equals. ((w, d) mm,
-    round)"""
-    pieces = [plan.pieces[kind] for kind in reversed(contents) if kind != "?"]
-    best = max(pieces, key=lambda p: p.footprint[0] * p.footprint[1] * (0.785 if p.disc else 1.0))
-    return best.footprint, best.disc
-
-
 def pile_height(contents: Contents, plan: Plan) -> float:
     """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
     thin = min(p.height for p in plan.piece)

@@ -25,10 +25,8 @@
 INLINE int held(int v, int most) { return v < 0 ? 0 : v > most ? most : v; }
 
 typedef float floats8 __attribute__((vector_size(32), aligned(4)));
-typedef float floats4 __attribute__((vector_size(16), aligned(4)));
 
 INLINE floats8 load8(const float *p) { return *(const floats8 *)p; }
-INLINE floats4 load4(const float *p) { return *(const floats4 *)p; }
 
 /* Not fminf and fmaxf, which mind numbers that are none and so are not worked out several at once */
 INLINE float lesser(float a, float b) { return a < b ? a : b; }

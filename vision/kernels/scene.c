@@ -140,7 +140,6 @@ void softly_at(const uint8_t *picture, int h, int w, const float *px, int n, uin
 typedef uint8_t bytes8 __attribute__((vector_size(8), aligned(1)));
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef int16_t shorts8 __attribute__((vector_size(16)));
-typedef int16_t shorts4 __attribute__((vector_size(8)));
 typedef int32_t ints4 __attribute__((vector_size(16)));
 
 /* The two pixels of a picture's row at x, one after the other; beyond the edge is what lies on the edge */

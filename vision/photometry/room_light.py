@@ -97,12 +97,6 @@ def to_reference_logs(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
     return cv2.log(out, out).reshape(n, rows, columns, 3)
 
 
-def tone_table(gain: np.ndarray) -> np.ndarray:
-    """(n, 256, 3) paint of every grey level in lights `gain` (n, 3) times as bright"""
-    levels = np.arange(256, dtype=np.uint8).reshape(1, 1, 256, 1)
-    return to_reference_logs(np.broadcast_to(levels, (len(gain), 1, 256, 3)), gain)[:, 0]
-
-
 def grey_levels(logs: np.ndarray) -> np.ndarray:
     """The reverse of paint: grey levels in the reference light"""
     return cv2.exp(logs) - DARK

@@ -168,8 +168,7 @@ def unlike_empty(
     _, room = fit_lights(plan, shots)
     for group in group_by_size(plan):
         windows = Windows(group.centres, group.side / 2, COMPARED_PX / group.side)
-        every = np.arange(len(group.ids))
-        cuts = [windows.cut(Pyramid(s.image), s.pose, every) for s in shots]
+        cuts = [windows.cut(Pyramid(s.image), s.pose) for s in shots]
         views = [
             to_opponent(to_reference_logs(cut, light.at(group.centres)))
             for cut, light in zip(cuts, room)

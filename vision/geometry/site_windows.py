@@ -14,34 +14,20 @@ from vision.geometry.pose import Pose
 EXACT_POINTS = 3
 
 
-def scale_at(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
+def scale_at(pose: Pose, mm: np.ndarray) -> float:
     """How many pixels of the picture a millimetre of board takes, the mean over the points mm (N,
     2)"""
     step = np.vstack(
-        [pose.to_px(mm + d, height) for d in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5))]
+        [pose.to_px(mm + d) for d in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5))]
     ).reshape(4, -1, 2)
     a, b = step[0] - step[2], step[1] - step[3]
     return float(np.sqrt(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])).mean())
 
 
-def window_products(
-    base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """(rows (n, 2, 3), places (3, R * C)), float32, whose products are base (n, 2) plus matrix (n,
-    2, 2) times a grid (R, C, 2) of this size (n,)"""
-    wide = np.asarray(size, float).reshape(-1, 1, 1) * matrix
-    rows, places = (
-        np.concatenate([wide, base[..., None]], 2),
-        np.vstack([grid.reshape(-1, 2).T, np.ones(grid.size // 2)]),
-    )
-    return np.ascontiguousarray(rows, np.float32), np.ascontiguousarray(places, np.float32)
-
-
-def spread_grid(
-    base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
-) -> np.ndarray:
-    """(2, n, R * C) float32, x and y: where these put the grid"""
-    rows, places = window_products(base, matrix, grid, size)
+def spread_grid(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """(2, n, R * C) float32, x and y: base (n, 2) plus matrix (n, 2, 2) times a grid (R, C, 2)"""
+    rows = np.concatenate([matrix, base[..., None]], 2).astype(np.float32)
+    places = np.vstack([grid.reshape(-1, 2).T, np.ones(grid.size // 2)]).astype(np.float32)
     # one product for all: small ones by the hundred are slow
     return rows.transpose(1, 0, 2) @ places
 
@@ -79,15 +65,9 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
         """pixels a side"""
         return max(round(2 * self.half * self.scale), 8)
 
-    def to_px(self, which: int, mm: np.ndarray) -> np.ndarray:
-        """(n, 2) int32 pixels of a window nearest to (n, 2) board mm"""
-        return np.round(
-            (mm - self.centres[which] + self.half) * (self.side / (2 * self.half)) - 0.5
-        ).astype(np.int32)
-
     @cached_property
     def basis(self) -> np.ndarray:
-        """(EDGE^2, side^2) float32: weights of the exact points at each window pixel"""
+        """(EXACT_POINTS^2, side^2) float32: weights of the exact points at each window pixel"""
         t = (np.arange(self.side) + 0.5) / self.side * 2 - 1
         nodes = np.linspace(-1, 1, EXACT_POINTS)
         line = np.stack(
@@ -97,37 +77,15 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
             np.einsum("ya,xb->abyx", line, line).reshape(EXACT_POINTS**2, self.side**2), np.float32
         )
 
-    def cut(
-        self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float = 0.0
-    ) -> np.ndarray:
-        """(n, side, side, 3) uint8: the windows of these indices in the plane `height` mm above the
-        board"""
-        n, side = len(which), self.side
-        if n == 0:
-            return np.zeros((0, side, side, 3), np.uint8)
-        small, points = self.exact(pyramid, pose, which, height)
-        x, y = points.transpose(1, 0, 2) @ self.basis  # (n, side^2)
-        return cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(
-            n, side, side, 3
-        )
-
-    def exact(
-        self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(the level of the pyramid that these windows are cut from, (n, 2, EDGE^2) float32: x and
-        y of their exact points there)"""
+    def cut(self, pyramid: Pyramid, pose: Pose) -> np.ndarray:
+        """(N, side, side, 3) uint8: the windows as a picture shows them"""
         nodes = np.linspace(-self.half, self.half, EXACT_POINTS)
         grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
-        points = self.centres[which][:, None] + grid
-        px = pose.to_px(points.reshape(-1, 2), height)
-        level = max(
-            int(
-                np.log2(max(scale_at(pose, self.centres[which[:8]], height) / self.scale, 1.0))
-                + 0.25
-            ),
-            0,
-        )
-        px = (
-            ((px + 0.5) / 2**level - 0.5).reshape(len(which), EXACT_POINTS**2, 2).transpose(0, 2, 1)
-        )
-        return pyramid.level(level), np.ascontiguousarray(px, np.float32)
+        px = pose.to_px((self.centres[:, None] + grid).reshape(-1, 2))
+        finer = max(scale_at(pose, self.centres[:8]) / self.scale, 1.0)
+        level = max(int(np.log2(finer) + 0.25), 0)
+        points = ((px + 0.5) / 2**level - 0.5).reshape(-1, EXACT_POINTS**2, 2).astype(np.float32)
+        x, y = points.transpose(2, 0, 1) @ self.basis
+        return cv2.remap(
+            pyramid.level(level), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        ).reshape(-1, self.side, self.side, 3)

@@ -1,14 +1,12 @@
-"""How a camera renders a picture, light apart: its tone and its colours, told against what is known
-of the board and undone."""
+"""How a camera renders a picture, light apart: its tone and its colours, as they are undone."""
 
 from __future__ import annotations
 
 import msgspec
 import numpy as np
 
-from vision.photometry.colour_response import undo_chroma, view_chroma
-from vision.photometry.room_light import from_logs, to_logs
-from vision.photometry.tone_response import apply_power, estimate_power, undo_power
+from vision.photometry.colour_response import undo_chroma
+from vision.photometry.tone_response import apply_power
 
 
 class CameraResponse(msgspec.Struct, frozen=True):
@@ -24,13 +22,3 @@ class CameraResponse(msgspec.Struct, frozen=True):
 
 
 NEUTRAL_RESPONSE = CameraResponse()
-
-
-def estimate_response(
-    view: np.ndarray, empty: np.ndarray, size: tuple[float, float]
-) -> CameraResponse:
-    """A small view's against the empty board's, both (h, w, 3) log; size: the board's, mm"""
-    power = estimate_power(view, empty, size)
-    if power != 1:
-        view = to_logs(undo_power(from_logs(view).clip(0), power))
-    return CameraResponse(power, view_chroma(view, empty, size))

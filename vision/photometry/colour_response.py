@@ -10,29 +10,19 @@ import cv2
 import numpy as np
 
 from vision.photometry.room_light import BLACK, CLIPPED, LOG_LEVELS, from_logs, to_logs
-from vision.photometry.tone_response import (
-    FEWEST_PIXELS,
-    MOST_TONE,
-    log_slope,
-    sample_views,
-    worth_undoing,
-)
+from vision.photometry.tone_response import MOST_TONE, log_slope, worth_undoing
 
+FEWEST_PIXELS = 50  # pixels that tell anything
 LUMA = np.array([0.114, 0.587, 0.299], np.float32)  # of B, G, R: the grey that cameras keep
 # of undoing what was told and looking again: a logarithm grows faster than colour does
 UNDOING_ROUNDS = 4
 OUTER = (0, 2)  # colours that tell it, against all three
 
 
-def view_chroma(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
-    """How many times as far from grey a small view's colours are as the empty board's, both (h, w,
-    3) log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not
-    count."""
-    return estimate_chroma(*sample_views(seen, empty, size))
-
-
 def estimate_chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
-    """The same of pixels, (N, 3) log both, in a light made of functions (N, 6)"""
+    """How many times as far from grey the colours of pixels are as those known of them, (N, 3) log
+    both, in a light made of functions (N, 6); 1 where that cannot be told or is not worth undoing.
+    Pieces are outliers and do not count."""
     usable = (
         (np.maximum(seen, known).max(1) < LOG_LEVELS[CLIPPED])
         & (np.minimum(seen, known).min(1) > LOG_LEVELS[BLACK])

@@ -18,7 +18,6 @@ from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 
 LIGHT_VIEW_PX = 96  # pixels along the board's longer side of the small pictures that are compared
-VIEW_STEP = 2  # every second pixel of a small view is enough to tell light and tone by
 DARK = 20.0  # grey levels added before the logarithm
 LIGHT_FLOOR = 4.0  # ... where light is compared and dark places hardly count
 BLACK = 8  # grey level below which a camera's cut-off says nothing

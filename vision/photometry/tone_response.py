@@ -8,9 +8,8 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from vision.photometry.room_light import CLIPPED, LOG_LEVELS, VIEW_STEP, sampled_basis
+from vision.photometry.room_light import sampled_basis
 
-FEWEST_PIXELS = 50  # pixels that tell anything
 RELUCTANT = 0.003  # variance of a board's brightness (log units squared) that tells a tone half
 # logarithm of a power that is worth undoing: light that no plane describes looks like up to 0.07
 TONE_WORTH_UNDOING = 0.1
@@ -18,20 +17,8 @@ TONE_ROUNDS = 6  # of leaving out what lies on the board
 MOST_TONE = 0.6  # ... beyond which it is no tone
 
 
-def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
-    """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3)
-    log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not
-    count."""
-    seen, empty, light = sample_views(seen, empty, size)
-    usable = (np.maximum(seen, empty).max(1) < LOG_LEVELS[CLIPPED]).astype(np.float32)
-    if usable.sum() < FEWEST_PIXELS:
-        return 1.0
-    ratio, bright = ((v @ np.full(3, 1 / 3, np.float32)) for v in (seen - empty, empty))
-    return worth_undoing(float(np.log(max(1 + log_slope(ratio, bright, light, usable), 0.1))))
-
-
 def sample_views(
-    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float], step: int = VIEW_STEP
+    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float], step: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every `step`th pixel of two small views (h, w, 3), both (N, 3), and the smooth functions
     (N, 6) of their places"""

@@ -85,7 +85,7 @@ class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads
     "cluster"."""
 
-    name, prepared = "cluster", "matched"  # see SiteReader
+    name = "cluster"  # of its part of a model file and of a cache
 
     def __init__(
         self,

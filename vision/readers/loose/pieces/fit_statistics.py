@@ -35,7 +35,7 @@ class Habit(msgspec.Struct, frozen=True, eq=False):
         pieces = [p for p in pieces if p.form in forms]
         if not forms:
             return None
-        return cls(forms, Usual.of(short(pieces), whose(pieces, forms), np.ones(len(forms), bool)))
+        return cls(forms, Usual.of(short(pieces), whose(pieces, forms)))
 
     def here(self, pieces: Sequence[Piece]) -> Habit:
         """What is usual in a picture that shows these, some of which may be something else"""

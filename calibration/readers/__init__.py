@@ -1,2 +1,1 @@
-"""Fits the matchers of `vision.readers` to a copy's photos; old as they are, and deleted with
-them."""
+"""Fits the matcher of `vision.readers` to a copy's photos; old as it is, and deleted with it."""

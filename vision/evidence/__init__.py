@@ -1,2 +1,2 @@
-"""What was seen of a board, as every other room gets it, and how its probabilities are made to mean
-what they say."""
+"""What was seen of a board, as every other room gets it, and what the box and the copy's habits
+add to it."""

@@ -17,8 +17,8 @@ INLINE void rolled(const float *rows, int points, int a, int turn, float *out)
     }
 }
 
-/* judged() of cluster_fit.py for n places: gains (n, K) are those of compare_polar and changed in place, perfect (n,) and whole (n,)
-   filled in; turns (n, K); top: how many kinds to judge closely, only: (n,) the one kind, or a single -1;
+/* judged() of vision/readers/loose/pieces/fit.py for n places: gains (n, K) are those of compare_polar and changed in place,
+   perfect (n,) and whole (n,) filled in; turns (n, K); top: how many kinds to judge closely, only: (n,) the one kind, or a single -1;
    burnt: (n,) whether looks are shown no brighter than the camera can */
 INLINE void judge(const Scene *scene, const double *at, int n, const float *offsets, int r, int a, const float *looks,
                   const float *area, int k, const int64_t *turns, const int64_t *only, const uint8_t *burnt, int top, float *gains,
@@ -110,8 +110,8 @@ QUICK void judge_polar(const uint8_t *seen, const uint8_t *ground, const float *
     judge(&scene, at, n, offsets, r, a, looks, area, k, turns, only, burnt, top, gains, perfect, whole);
 }
 
-/* One round of slid() of cluster_fit.py: steps (n, 2), mm along a piece's own axes, by which pieces of kinds (n,), turned by turns (n,)
-   of A steps, would fit better; slopes (K, 3 ways, 3 R A) as looks are; spread: grey levels from which a point hardly counts */
+/* One round of slid() of vision/readers/loose/pieces/fit.py: steps (n, 2), mm along a piece's own axes, by which pieces of kinds
+   (n,), turned by turns (n,) of A steps, would fit better; slopes (K, 3 ways, 3 R A) as looks are; spread: grey levels from which a point hardly counts */
 QUICK void slide_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
                        int columns, const double *at, int n, const float *offsets, int r, int a, const float *looks,
                        const float *slopes, const float *area, const int64_t *kinds, const int64_t *turns, const uint8_t *burnt,

@@ -10,14 +10,15 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
 
 LEAST_HELD = math.log(1e-4)  # what either voice may hold against contents it did not think of
-# what the matchers may hold against contents: they misread one site in fifty where pieces lie loose,
-# however sure they are (docs/learned.md)
+# what the matcher may hold against contents: it misreads one site in fifty where pieces lie loose,
+# however sure it is (docs/learned.md)
 ERRING = math.log(0.02)
 UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never taught
 VoiceWeights = tuple[float, float]
-# of the matchers' and of a wholly trusted network's log-probabilities: docs/learned.md
+# of the matcher's and of a wholly trusted network's log-probabilities: docs/learned.md
 VOICE_WEIGHTS: VoiceWeights = (0.7, 1.0)
-# the same where the network tells a card alone, or all pieces stand: matchers tell these by their colour
+# the same where the network tells a card alone, or all pieces stand: the matcher tells these by their
+# colour
 CARD_WEIGHTS: VoiceWeights = (0.2, 1.0)
 KEPT_CONTENTS = 8
 # of a card: a voice that gives it less, as it saw another, says nothing of what would lie on it
@@ -35,9 +36,9 @@ def merge_evidence(
 ) -> SiteEvidence:
     """The product of two voices' probabilities, made to add up to 1.
 
-    first: the older reader's; second: the learned one's, without options where it tells nothing but
-    the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole: the voices' weights where it is wholly;
-    kinds: the kinds that it knows there (None: any)"""
+    first: the matcher's; second: the network's, without options where it tells nothing but the
+    card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed; whole:
+    the voices' weights where it is wholly; kinds: the kinds that it knows there (None: any)"""
     weights = 1 - (1 - whole[0]) * trust, whole[1] * trust
     if (
         isinstance(first, CountedEvidence)
@@ -123,8 +124,8 @@ def voice_logp(e: SiteEvidence, contents: Contents, reads: str) -> float:
 
 
 def weigh_both(first: float, second: float, weights: VoiceWeights, least: float = ERRING) -> float:
-    """The sum of two voices' log-probabilities, as far as each is believed. least: what the matchers,
-    the first, may hold against it"""
+    """The sum of two voices' log-probabilities, as far as each is believed. least: what the
+    matcher, the first, may hold against it"""
     return weights[0] * max(first, least) + weights[1] * max(second, LEAST_HELD)
 
 

@@ -178,7 +178,7 @@ class LearnedReader:
         self.under = (over[0].over,) if over else ("?",)
         self.tall_sites = frozenset(tall_sites(self.groups))
         self.set_trust(trust, cards_alone)
-        # on which all loose pieces stand: matchers tell these by their colour alone
+        # on which all loose pieces stand: the matcher tells these by their colour alone
         stand = {k for f in self.forms if f.upright for k in f.kinds}
         self.upright_sites = frozenset(
             i for g in self.groups if g.loose and stand.issuperset(g.loose) for i in g.ids

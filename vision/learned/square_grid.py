@@ -27,13 +27,12 @@ PARITIES = 2  # a board's squares are of two colours as a rule
 class SquareGrid(msgspec.Struct, frozen=True, eq=False):
     """The squares of a board and of the table about it, counted from its first site's. step: (2,) mm
     from one to the next; first: (2,) mm the middle of the first site; cells: (N, 2) each site's
-    square; shape: (2,) squares across and down; numbers: (shape) which site is which"""
+    square; shape: (2,) squares across and down"""
 
     step: np.ndarray
     first: np.ndarray
     cells: np.ndarray
     shape: tuple[int, int]
-    numbers: np.ndarray
 
     @classmethod
     def of(cls, plan: Plan) -> SquareGrid | None:
@@ -47,9 +46,7 @@ class SquareGrid(msgspec.Struct, frozen=True, eq=False):
         across, down = (cells.max(0) + 1).tolist()
         if np.abs(off - cells).max() > UNEVEN or across * down != len(cells):
             return None
-        numbers = np.zeros((across, down), int)
-        numbers[cells[:, 0], cells[:, 1]] = range(len(cells))
-        return cls(step, centres.min(0), cells, (across, down), numbers)
+        return cls(step, centres.min(0), cells, (across, down))
 
     def possible_places(self, plan: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
         """((N, 2) squares on which the sites would lie, (4, 2) mm of that board where this one has

@@ -1,2 +1,1 @@
-"""Light and colour: the room's light, what a camera makes of it, and what is burnt out or in
-shadow."""
+"""Light and colour: the room's light, and what a camera makes of it."""

@@ -1,4 +1,3 @@
-"""The matchers: one reader for each way of reading sites (`pile`, `loose`).
+"""The matcher, a second voice beside `vision.learned` where pieces lie loose.
 
-`vision.learned` takes their place: what lies in this package is old and will be deleted, with
-`calibration.readers`, which fits it."""
+What lies in this package is old and will be deleted, with `calibration.readers`, which fits it."""

@@ -143,7 +143,7 @@ def asked(
 def judged_at(
     scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None, top: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """judged() of cluster_fit.py by the kernel, with its arguments: (N, K) gains, (N,) of perfect
+    """judged() of fit.py by the kernel, with its arguments: (N, K) gains, (N,) of perfect
     matches and if nothing covered them, (N, K) turns; kinds: (N,) to judge these only; of the
     others, as of all but the best where top is 1, nothing is told"""
     if top == 1 and kinds is None:
@@ -188,7 +188,7 @@ def steps_at(
     spread: float,
 ) -> np.ndarray:
     """(N, 2) mm along their own axes by which pieces of (N,) kinds at (N, 2) canvas mm, turned by
-    (N,) steps, would fit better, as slid() of cluster_fit.py works it out"""
+    (N,) steps, would fit better, as slid() of fit.py works it out"""
     out = np.empty((len(at), 2))
     show(scene, fine.rings, at)
     _slide(

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 
+from tests.support.networks import StandIn
 from vision.geometry.pose import Pose
 from vision.photometry.canvas import Empty, Frame
 from vision.plan import parse_plan
@@ -118,7 +119,8 @@ class Coins:
                 np.stack([np.full((*rings.cell.shape, 3), KINDS[k][1], np.float32) for k in kinds]),
             )
         registrar = registrar or SimpleNamespace(is_ambiguous=lambda image, pose: False)
-        return Reader(plan, registrar, [ClusterReader(plan, empty, Firsts((), {}), looks)])
+        matcher = ClusterReader(plan, empty, Firsts((), {}), looks)
+        return Reader(plan, registrar, StandIn(), matcher)
 
 
 @cache

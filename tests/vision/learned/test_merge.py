@@ -5,7 +5,7 @@ import math
 import pytest
 
 from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
-from vision.learned.merge import MASTERED_WEIGHTS, merge_choices, merge_evidence, merge_tables
+from vision.learned.merge import CARD_WEIGHTS, merge_choices, merge_evidence, merge_tables
 
 
 def told(*options, other=0.001):
@@ -38,16 +38,16 @@ def test_two_sure_voices_that_differ_leave_a_doubt():
         told((("temple",), 0.995), (("farm",), 0.004)),
         "pile",
     )
-    assert both.best == ("temple",)  # the matchers are the likelier to err however sure they are
+    assert both.best == ("temple",)  # the matcher is the likelier to err however sure it is
     assert chances(both)["temple",] < 0.95
 
 
-def test_a_network_that_has_mastered_its_piles_comes_before_the_matchers():
+def test_a_network_that_tells_a_card_alone_comes_before_the_matcher():
     both = merge_evidence(
         told((("farm",), 0.9995), (("temple",), 0.0004)),
         told((("temple",), 0.98), (("farm",), 0.01)),
-        "pile",
-        whole=MASTERED_WEIGHTS,
+        "cluster",
+        whole=CARD_WEIGHTS,
     )
     assert both.best == ("temple",)
 
@@ -127,7 +127,7 @@ def test_pieces_seen_on_a_card_that_is_none_lie_there_without_it():
         {"disc": (math.log(0.02), math.log(0.98))},
     )
     second = CountedEvidence((), math.log(0.001), {"": math.log(0.95), "cover": math.log(0.05)})
-    both = merge_evidence(first, second, "cluster", whole=MASTERED_WEIGHTS)
+    both = merge_evidence(first, second, "cluster", whole=CARD_WEIGHTS)
     assert both.best == ("disc",)
     assert 0.85 < chances(both)[("disc",)] < 0.95
     assert sum(chances(both).values()) < 1.0

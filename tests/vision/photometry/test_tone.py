@@ -1,11 +1,10 @@
-"""A picture's tone: another camera's curve is found and undone, whatever the light and whatever
-lies on the board."""
+"""A picture's tone: another camera's curve is undone, whatever the light and whatever lies on the
+board."""
 
 import numpy as np
 import pytest
 
-from vision.photometry.room_light import LOG_LEVELS
-from vision.photometry.tone_response import apply_power, estimate_power
+from vision.photometry.tone_response import apply_power
 
 SIZE = (480.0, 320.0)
 
@@ -33,33 +32,12 @@ def photographed(picture: np.ndarray, power: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("power", [0.7, 0.85, 1.25, 1.4])
-def test_another_tone_is_found_and_undone(power):
+def test_another_tone_is_undone(power):
     seen = photographed(board(), power)
-    found = estimate_power(LOG_LEVELS[seen], LOG_LEVELS[board()], SIZE)
-    assert abs(np.log(found / power)) < 0.4 * abs(np.log(power))
     plain = photographed(board(), 1.0).astype(float)
-    assert np.abs(apply_power(seen, found) - plain).mean() < 0.5 * np.abs(seen - plain).mean()
+    assert np.abs(apply_power(seen, power) - plain).mean() < 0.1 * np.abs(seen - plain).mean()
 
 
-def test_light_and_pieces_alone_are_no_tone():
+def test_where_there_is_no_other_tone_nothing_is_undone():
     seen = photographed(board(), 1.0)
-    power = estimate_power(LOG_LEVELS[seen], LOG_LEVELS[board()], SIZE)
-    assert power == 1
-    assert apply_power(seen, power) is seen
-
-
-@pytest.mark.parametrize("power", [0.95, 1.06])
-def test_as_little_as_light_alone_looks_like_is_left_alone(power):
-    """A tone wrongly undone takes more from reading than a small one left"""
-    seen = photographed(board(), power)
-    assert estimate_power(LOG_LEVELS[seen], LOG_LEVELS[board()], SIZE) == 1
-
-
-def test_a_board_of_one_colour_tells_no_tone():
-    plain = np.full((64, 96, 3), 150, np.uint8)
-    assert (
-        estimate_power(
-            LOG_LEVELS[(255 * (plain / 255) ** 0.7).astype(np.uint8)], LOG_LEVELS[plain], SIZE
-        )
-        == 1
-    )
+    assert apply_power(seen, 1) is seen

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import msgspec
 import numpy as np
 
+from tests.support.networks import StandIn
 from tests.vision.registration.test_lines import camera, chess
 from vision.evidence.site_evidence import SiteEvidence
 from vision.reader import Reader
@@ -18,15 +19,12 @@ def test_of_sites_beyond_the_pictures_edge_nothing_is_told():
     # the picture ends at the board's middle
     cut = msgspec.structs.replace(pose, size=(int(far), pose.size[1]))
     certain = SiteEvidence(((("man",), -0.01),), -9.0)
-    reading = SimpleNamespace(
-        prepared="cleaned",
-        read=lambda picture, pose, sites, cache: {s.id: certain for s in plan.site},
-    )
+    reading = StandIn(lambda pose: {s.id: certain for s in plan.site})
     registrar = SimpleNamespace(
         locate=lambda image, last: cut, is_ambiguous=lambda image, pose: False
     )
     found = (
-        Reader(plan, registrar, [reading])
+        Reader(plan, registrar, reading)
         .read(np.full((cut.size[1], cut.size[0], 3), 128, np.uint8))
         .sites
     )

@@ -6,9 +6,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from tests.support.networks import StandIn
 from tests.vision.registration.test_lines import camera, chess
 from vision.evidence.site_evidence import SiteEvidence
-from vision.placement import choose_placement
+from vision.placement import POOR, POOR_EVERYWHERE, choose_placement
 from vision.reader import Reader
 from vision.registration.placement_prior import PlacementPrior
 
@@ -34,13 +35,13 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
     there = msgspec.structs.replace(one, rvec=one.rvec + 1)
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
 
-    def looked(picture, pose, sites, cache):
+    def looked(pose):
         read.append(pose.rvec is there.rvec)
         strange = SiteEvidence((((), -9.0),), -0.1)  # a mark on the board, seen the wrong way round
         return {first: SiteEvidence(((("Q",), float(np.log(chances[read[-1]]))),)), second: strange}
 
     registrar = finds(lambda image, last: here if last is None else last)
-    return Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")]), read
+    return Reader(plan, registrar, StandIn(looked)), read
 
 
 @pytest.mark.parametrize(
@@ -57,14 +58,14 @@ def test_pieces_tell_which_way_round(upright, turned, told):
 def test_a_thing_on_the_board_hardly_tells_which_way_round():
     """Whatever piece it is most like, it is none: that is no reason to take the board for turned"""
     one, read = reader({False: 0.9, True: 1e-6})
-    looked, q = one.readers[0].read, (("Q",), -12.0)
+    looked, q = one.learned.tell, (("Q",), -12.0)
 
-    def with_thing(picture, pose, sites, cache):
-        found = looked(picture, pose, sites, cache)
+    def with_thing(pose):
+        found = looked(pose)
         thing = SiteEvidence((((), -9.0), q) if read[-1] else (q, ((), -14.0)), -0.001)
         return found | {one.plan.site[2].id: thing}
 
-    one.readers[0].read = with_thing
+    one.learned.tell = with_thing
     assert not one.locate(IMAGE).maybe_turned
 
 
@@ -77,7 +78,7 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
     doubted = msgspec.structs.replace(off, error_px=60.0, as_well=(off, here))
     registrar = finds(lambda image, last: doubted)
 
-    def looked(picture, pose, sites, cache):
+    def looked(pose):
         lies = [s.id for s in plan.site[: 40 if pose.tvec is here.tvec else 24]]
         table = [] if pose.tvec is here.tvec else [s.id for s in plan.site[-16:]]
         empty, men, cloth = (
@@ -87,7 +88,7 @@ def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
         )
         return {s: cloth if s in table else men if s in lies else empty for s in plan.sites}
 
-    pose = Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")]).locate(IMAGE)
+    pose = Reader(plan, registrar, StandIn(looked)).locate(IMAGE)
     assert pose.tvec is here.tvec and pose.error_px < 1
 
 
@@ -104,7 +105,7 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
     registrar = finds(lambda image, last: here)
 
-    def looked(picture, pose, sites, cache):
+    def looked(pose):
         moved = {"03": men[0], "13": men[0], "43": men[0], "25": men[1], "64": men[1], "77": men[1]}
         lies = (
             moved
@@ -113,15 +114,9 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
         )
         return {s: SiteEvidence((((k,), -0.1), ((), -3.0))) for s, k in lies.items()}
 
-    pose = Reader(
-        plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")], prior=prior
-    ).locate(IMAGE)
+    pose = Reader(plan, registrar, StandIn(looked), prior=prior).locate(IMAGE)
     assert pose.rvec is there.rvec and not pose.maybe_turned
-    assert (
-        Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")])
-        .locate(IMAGE)
-        .maybe_turned
-    )
+    assert Reader(plan, registrar, StandIn(looked)).locate(IMAGE).maybe_turned
 
 
 def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
@@ -160,34 +155,37 @@ def test_a_board_on_which_nothing_is_read_plainly_is_looked_for_elsewhere():
     wrong = msgspec.structs.replace(right, rvec=right.rvec + 1)
     registrar = finds(lambda image, last: last, lambda pose, aside: [] if aside else [right])
 
-    def looked(picture, pose, sites, cache):
+    def looked(pose):
         chance = -0.01 if pose.rvec is right.rvec else -1.0
         return {s: SiteEvidence(((("Q",), chance),)) for s in plan.sites}
 
-    one = Reader(plan, registrar, [SimpleNamespace(read=looked, prepared="cleaned")])
+    one = Reader(plan, registrar, StandIn(looked))
     pose, evidence = one.find_and_read(IMAGE, wrong)
     assert pose.rvec is right.rvec and not evidence.registration.maybe_turned
     assert one.read_at(IMAGE, wrong).registration.maybe_turned
 
 
-def test_places_a_square_further_are_asked_where_the_network_weighs_or_little_is_read():
+def test_places_a_square_further_are_asked_too():
     plan, here = chess(), camera()
     ways = [msgspec.structs.replace(here, tvec=here.tvec + 80.0 * n) for n in range(2)]
     off = msgspec.structs.replace(here, tvec=here.tvec - 80.0)
     worth = {float(w.tvec[0]): v for w, v in zip((*ways, off), (-5.0, -30.0, -1.0))}
 
-    def choose_pose(learned):
-        return choose_placement(
-            plan,
-            ways,
-            lambda pose: worth[float(pose.tvec[0])],
-            lambda pose, aside: [off] if aside else (),
-            learned,
-        ).pose
-
-    assert np.all(choose_pose(True).tvec == off.tvec) and np.all(
-        choose_pose(False).tvec == here.tvec
+    chosen = choose_placement(
+        plan,
+        ways,
+        lambda pose: worth[float(pose.tvec[0])],
+        lambda pose, aside: [off] if aside else (),
     )
+    assert np.all(chosen.pose.tvec == off.tvec)
+
+
+@pytest.mark.parametrize(("poor", "doubted"), [(POOR, True), (POOR_EVERYWHERE, False)])
+def test_the_only_place_is_doubted_where_too_little_is_read_plainly_there(poor, doubted):
+    plan, here = chess(), camera()
+    read = -0.1 * len(plan.site)
+    chosen = choose_placement(plan, [here], lambda pose: read, lambda pose, aside: (), poor)
+    assert chosen.pose.maybe_turned == doubted
 
 
 @pytest.mark.parametrize(("by", "doubted"), [("print", True), ("markers", False)])
@@ -199,6 +197,5 @@ def test_men_read_poorly_on_squares_may_stand_a_square_off_whatever_the_print_sh
     plan, pose = chess(), msgspec.structs.replace(camera(), by=by)
     registrar = SimpleNamespace(is_ambiguous=lambda image, pose: False)
     poor = {s: SiteEvidence((((), -0.5), (("Q",), -1.0))) for s in plan.sites}
-    looked = SimpleNamespace(read=lambda *_: poor, prepared="cleaned")
-    found = Reader(plan, registrar, [looked]).read_at(IMAGE, pose)
+    found = Reader(plan, registrar, StandIn(lambda _: poor)).read_at(IMAGE, pose)
     assert found.registration.maybe_turned == doubted

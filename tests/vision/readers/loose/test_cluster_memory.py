@@ -143,9 +143,8 @@ def test_the_box_holds_for_what_is_told_along_too(reader, film):
     pieces = tuple(
         msgspec.structs.replace(p, count=1) if p.kind == "green" else p for p in reader.plan.piece
     )
-    few = Reader(
-        msgspec.structs.replace(reader.plan, piece=pieces), reader.registrar, reader.readers
-    )
+    plan = msgspec.structs.replace(reader.plan, piece=pieces)
+    few = Reader(plan, reader.registrar, reader.learned, reader.matcher)
     memory, after = FrameCache(), film(FIRST)
     few.read_at(after, POSE, None, memory)
     again, whole = few.read_at(after, POSE, {"c1"}, memory), few.read_at(after, POSE, None, memory)
@@ -158,7 +157,7 @@ def test_the_box_holds_for_what_is_told_along_too(reader, film):
 def test_a_card_that_was_nudged_is_no_longer_taken_to_lie_as_it_did(reader, film):
     """Of a plain card hardly more than its rim looks otherwise then"""
     memory, site = SceneMemory(), reader.plan.sites["c1"]
-    cluster = reader.readers[0]
+    cluster = reader.matcher
     (begun,) = cluster.begun(film([]), POSE, [(reader.plan.sites, None)], memory)
     corners = np.array([[100.0, 15], [135, 15], [135, 60], [100, 60]])
     tried = SimpleNamespace(corners=lambda kind: corners, lit=lambda gain: tried)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from vision.readers.pile.fit_statistics import Usual
 
 from vision.readers.loose.count_evidence import evidence_of
 from vision.readers.loose.pieces.fit import Piece
 from vision.readers.loose.pieces.fit_statistics import Habit, Habits
 from vision.readers.loose.scene.polar_patches import Form
+from vision.readers.loose.usual_fit import Usual
 from vision.storage import struct_codec
 
 TOKEN, CUBE = Form((18.0, 18.0), 3.0, True), Form((9.0, 9.0), 9.0, False)

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from calibration.held import reliability_of
 
 from calibration.accuracy import (
     BINS,
@@ -23,6 +22,7 @@ from calibration.accuracy import (
     reliability_lines,
 )
 from calibration.copy import BadCopy
+from calibration.trial import reliability_of
 from vision.evidence.site_evidence import Evidence, Registration, SiteEvidence
 
 PHOTOS = Path(__file__).parents[1] / "photos" / "tigris"

@@ -23,7 +23,7 @@ class Reads:
 
     def __init__(self, layouts, surety, confused=None):
         self.layouts, self.surety, self.confused = layouts, surety, confused or {}
-        self.tempers, self.registrar = {}, SimpleNamespace(locate=lambda image: None)
+        self.registrar = SimpleNamespace(locate=lambda image: None)
 
     def read_sites(self, image, pose):
         layout = self.layouts[int(image[0, 0, 0]) // 20]

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
-from calibration.held import Row
 
 from calibration.suspect import (
     blurred_photos,
@@ -20,6 +19,7 @@ from calibration.suspect import (
     tapped_astray,
     traded_sites,
 )
+from calibration.trial import Row
 from vision.evidence.site_evidence import SiteEvidence
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot

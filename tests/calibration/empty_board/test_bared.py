@@ -4,14 +4,12 @@ import cv2
 import msgspec
 import numpy as np
 import pytest
-from calibration.readers.reader_fit import fit_reader_without_network
-from vision.readers.pile.reader import PileReader
 
 from calibration.empty_board.reconstruct import reconstruct_empty_board, with_empty_board
+from calibration.readers.loose.train import fit_matcher
 from calibration.survey.registrar_fit import fit_registrar
-from tests.calibration.test_workers import PLAN
-from tests.calibration.test_workers import photo as sampler
 from tests.support.studio import DOTS, Studio
+from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot
 from vision.plan import parse_plan
 
@@ -306,6 +304,57 @@ def test_a_field_shows_its_print_beside_what_lies_loose_on_it_in_one_photo():
             )
 
 
+DRAWN_SITES = [
+    ("P1", "pile", 20, 20, 26),
+    ("P2", "pile", 50, 20, 26),
+    ("F1", "cluster", 100, 20, 60),
+]
+DRAWN = parse_plan(
+    {
+        "game": "drawn",
+        "size": [180, 120],
+        "piece": [{"kind": k, "size": 18, "height": 2} for k in ("stone", "coin")]
+        + [{"kind": "lid", "size": 9, "height": 4}],
+        "site": [
+            {"id": s, "reads": reads, "outline": [[x, y], [x + w, y], [x + w, y + w], [x, y + w]]}
+            for s, reads, x, y, w in DRAWN_SITES
+        ],
+    }
+)
+PAINT = {"stone": (40, 50, 200), "coin": (220, 120, 40), "lid": (60, 160, 60)}
+ABOVE = Pose(
+    np.array([[900.0, 0, 360], [0, 900, 240], [0, 0, 1]]),
+    np.zeros(4),
+    np.zeros(3),
+    np.array([-90.0, -60, 270]),
+    (720, 480),
+    "markers",
+    0.3,
+)
+
+
+def sampler(name, *lying):
+    """A board seen from straight above; lying: site, kind, (x, y) mm"""
+    image = cv2.GaussianBlur(
+        np.random.default_rng(len(name)).normal(180, 25, (480, 720, 3)).astype(np.float32),
+        (0, 0),
+        3,
+    )
+    layout = {}
+    for site, kind, at in lying:
+        ((x, y),) = ABOVE.to_px(np.array([at], float))
+        cv2.circle(
+            image,
+            (round(x), round(y)),
+            round(DRAWN.pieces[kind].footprint[0] / 2 * 3.4),
+            PAINT[kind],
+            -1,
+            cv2.LINE_AA,
+        )
+        layout[site] = (*layout.get(site, ()), kind)
+    return Shot(np.clip(image, 0, 255).astype(np.uint8), layout, ABOVE, name)
+
+
 def test_the_empty_board_is_read_that_no_photo_showed():
     """Piles on squares and loose pieces on a field, from two samplers"""
     shots = [
@@ -323,16 +372,9 @@ def test_the_empty_board_is_read_that_no_photo_showed():
             ("F1", "stone", (135, 60)),
         ),
     ]
-    reader = fit_reader_without_network(PLAN, None, shots, 0.01)
     empty = sampler("empty")
-    assert {s: e.best for s, e in reader.read_sites(empty.image, empty.pose).items()} == {
-        "P1": (),
-        "P2": (),
-        "F1": (),
-    }
-    assert [
-        [g.group.ids[i] for i in g.guessed]
-        for r in reader.readers
-        if isinstance(r, PileReader)
-        for g in r.cells
-    ] == [["P1"]]
+    found = fit_matcher(DRAWN, shots).read(empty.image, empty.pose)
+    assert {s: e.best for s, e in found.items()} == {"F1": ()}
+    made = with_empty_board(DRAWN, shots)[-1]
+    assert not made.layout and "P2" not in made.guessed
+    assert made.guessed["P1"] > 0.3 > made.guessed["F1"], "no print is like that below both"

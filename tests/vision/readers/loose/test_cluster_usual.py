@@ -91,3 +91,35 @@ def test_it_goes_into_a_model_and_back():
     assert back.blocks is None and np.array_equal(
         back.lying.strange(tokens(3.0, 5)), HABIT.strange(tokens(3.0, 5))
     )
+
+
+def learnt():
+    """What pieces of two forms leave unexplained, the second twice as much as the first"""
+    rng = np.random.default_rng(1)
+    whose = rng.integers(0, 2, 2000)
+    return Usual.of(np.array([0.3, 0.6])[whose] * np.exp(rng.normal(0, 0.15, 2000)), whose)
+
+
+@pytest.mark.parametrize(
+    ("form", "left", "strange"),
+    [(0, 0.3, False), (0, 0.42, False), (0, 0.7, True), (1, 0.7, False), (1, 1.5, True)],
+)
+def test_what_fits_as_none_of_its_form_does_is_likelier_something_else(form, left, strange):
+    odds = learnt().stranger(np.array([left]), np.array([form]))[0]
+    assert odds > 1 if strange else odds < -3
+
+
+@pytest.mark.parametrize(
+    ("light", "left", "strange"),
+    [(1.0, 0.6, True), (1.5, 0.54, False), (1.5, 1.0, True), (0.6, 0.36, True)],
+)
+def test_in_one_light_all_pieces_fit_worse_and_in_another_better(light, left, strange):
+    rng = np.random.default_rng(2)
+    here = learnt().shifted(light * 0.3 * np.exp(rng.normal(0, 0.15, 60)), np.zeros(60, int))
+    odds = here.stranger(np.array([left]), np.array([0]))[0]
+    assert odds > 3 if strange else odds < -1
+
+
+def test_a_picture_without_pieces_tells_nothing_of_its_light():
+    usual = learnt()
+    assert usual.shifted(np.zeros(0), np.zeros(0, int)) is usual

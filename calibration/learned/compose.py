@@ -39,18 +39,22 @@ from vision.plan import LONG_SITE, Piece, Plan
 
 # What light leaves once it is undone, measured on nine copies' test photos (docs/learned.md): made up
 # somewhat stronger. Log units of a field of light and of its colour, noise
-LIGHT, TINT, NOISE = 0.13, 0.036, 0.03
+LIGHT, TINT, NOISE = 0.09, 0.02, 0.03
+# log units by which pieces of a kind are brighter than one another, and of other colours: specimens of
+# three copies differ by 0.017 and 0.003 to 0.012
+PIECE_TONE, PIECE_TINT = 0.03, 0.01
 # of the samples show a lamp or a window mirrored: from so much to so much light, of 255, across so much of a
 # sample's half side. On real/chess one lightens the dark squares of a whole rank by 100
 GLOSS, GLEAM, GLEAM_SIZE = 0.2, (7.0, 130.0), (0.08, 1.5)
 # of the samples, lit more than the camera takes in: what is brighter than white, less so many log units at
 # most, is cut off. It is 0.3 where there is 1.35 times the light of the photos learnt from
-OVEREXPOSED, MOST_CUT_OFF = 0.2, 0.4
+OVEREXPOSED, MOST_CUT_OFF = 0.08, 0.4
 # of one colour besides, in every other of them: of a lamp that the camera is not set to
 MOST_CUT_OF_COLOUR = 0.6
-# what phones make of the same table on another day, one standard deviation of the log of how far
-# colours are from grey, and by how much dark and bright are farther apart or nearer at most
-VIVID, HAZE = 0.15, 0.15
+# what is left of how vividly and how clearly a camera shows the same table on another day, once that is
+# undone (`Rendition`): one standard deviation of the log of how far colours are from grey, and by how much
+# dark and bright are farther apart or nearer at most. From photo to photo of one camera it is 0.02
+VIVID, HAZE = 0.05, 0.05
 MIDDLE_LEVEL = 150.0  # of 255, from which they are; a board's bright ground as a rule
 WHITE_LOG = math.log(255 + DARK)  # in a canvas, whose light is that of a photo of the empty board
 # of the samples, across which somebody's shadow falls: at most so many log units darker, its edge soft over
@@ -931,7 +935,7 @@ class Painter:
             cast = fill_mask(convex_hull(np.vstack([foot_px, foot_px + shadow])), shape)
             cast = cv2.GaussianBlur(cast, (0, 0), max(soft, 0.5))
             cast_shadow(part, self.evening.dark, cast)
-        tone = self.tone + rng.normal(0, 0.05) + rng.normal(0, 0.02, 3)
+        tone = self.tone + rng.normal(0, PIECE_TONE) + rng.normal(0, PIECE_TINT, 3)
         if piece.height > 3:
             body = fill_mask(convex_hull(np.vstack([foot_px, top_px])), shape)
             mine[body > 0.5] = self.laid
@@ -987,7 +991,7 @@ class Painter:
         xs, ys = np.meshgrid(np.arange(xb - xa), np.arange(yb - ya))
         mm = view.to_mm(np.stack([xs, ys], -1) + off) - foot
         face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
-        tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, 0.02, 3)
+        tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, PIECE_TINT, 3)
         # light from another side than in the sampler
         slope = rng.normal(0, SIDELIGHT, 2) / (max(look.piece.footprint) + np.hypot(*shift))
         lit = (mm @ slope).astype(np.float32)

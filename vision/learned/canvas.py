@@ -82,7 +82,7 @@ class Canvas(msgspec.Struct, frozen=True):
         light: RoomLight,
         window: Window | None = None,
     ) -> np.ndarray:
-        """(h, w, 3) float32: logarithm of the picture from above, with its light undone.
+        """(h, w, 3) float32: logarithm of the picture from above, with its light and rendition undone.
         window: the part of the canvas that is wanted"""
         picture = Pyramid.of(picture)
         x0, y0, x1, y1 = window or (0, 0, *self.shape[::-1])
@@ -104,7 +104,8 @@ class Canvas(msgspec.Struct, frozen=True):
         seen = cv2.remap(
             picture.level(level), where, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
-        return cv2.log(cv2.add(cv2.multiply(seen, gain, dtype=cv2.CV_32F), np.full(3, DARK)))
+        logs = cv2.log(cv2.add(cv2.multiply(seen, gain, dtype=cv2.CV_32F), np.full(3, DARK)))
+        return light.rendition.undo(logs)
 
     def window_around(self, low: np.ndarray, high: np.ndarray, around: int) -> Window:
         """The part of the canvas that shows a rectangle of (2,) board mm with `around` pixels about

@@ -8,6 +8,7 @@ expectation-maximisation (Dempster, Laird and Rubin 1977), blurred at first and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import cv2
@@ -18,7 +19,11 @@ from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.photometry.room_light import (
     CLIPPED,
+    LIGHT_FLOOR,
     LOG_LEVELS,
+    MIDDLE_GREY,
+    PLAIN_RENDITION,
+    Rendition,
     RoomLight,
     estimate_light,
     small_view,
@@ -42,6 +47,9 @@ BRIGHTNESS_SD, HUE_SD = (1.7, 0.9, 0.9, 0.5, 0.5, 0.5), (0.25, 0.08, 0.08, 0.05,
 # 0.01 in pixels made so small, and a light that is 5 % brighter is another
 STILL = 0.02
 FEWEST = 20  # places to tell light by
+# one standard deviation of a rendition's contrast and vividness; by how little they differ that is
+# left, from photo to photo of one camera (docs/learned.md); how far off a place may be in each turn
+RENDITION_SD, LEAST_RENDITION, RENDITION_ROUNDS = 0.4, 0.03, (0.3, 0.2, 0.12, 0.12)
 # brightness and two hues at right angles, of B G R
 AXES = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 LIGHT_PRECISION = np.array([BRIGHTNESS_SD, HUE_SD, HUE_SD]).T ** -2.0
@@ -111,7 +119,38 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         begun = plain, by_board.weights @ AXES.T
         fits = [fit_light(w, seen, bare, basis[known], colours, self.colours[:, 3]) for w in begun]
         best = max(fits, key=lambda fit: fit[0])[1]
-        return RoomLight((best @ AXES).astype(np.float32), self.size)
+        paint = seen - basis[known] @ best.astype(np.float32)
+        rendition = tell_rendition(paint, bare, colours)
+        return RoomLight((best @ AXES).astype(np.float32), self.size, rendition=rendition)
+
+
+def tell_rendition(paint: np.ndarray, bare: np.ndarray, colours: np.ndarray) -> Rendition:
+    """How a camera shows these colours: by the places that show the board or one of them, told in
+    turns with that. paint: (N, 3) in the reference's light; bare: (N, 3) of the empty board;
+    colours: (n, 3) of the copy; all in brightness and hues"""
+    middle = np.float32(math.sqrt(3) * math.log(MIDDLE_GREY + LIGHT_FLOOR))
+    told = Rendition()
+    for off in RENDITION_ROUNDS:
+        grey = (paint[:, :1] - middle - math.sqrt(3) * told.brighter) / told.contrast + middle
+        undone = np.column_stack([grey, paint[:, 1:] / told.vivid])
+        far = np.square(undone[:, None] - colours).sum(2)
+        own = colours[far.argmin(1)]
+        nearest, board = far.min(1), np.square(undone - bare).sum(1)
+        own = np.where((board <= nearest)[:, None], bare, own)
+        near = np.minimum(nearest, board)
+        counts = TELLING * np.exp(-near / (2 * off**2)) / off**2
+        grey, shown = own[:, 0] - middle, paint[:, 0] - middle
+        rows = np.column_stack([np.ones(len(grey)), grey])
+        square = (rows * counts[:, None]).T @ rows + np.diag([1e-6, RENDITION_SD**-2])
+        wanted = rows.T @ (counts * shown) + np.array([0.0, RENDITION_SD**-2])
+        brighter, contrast = np.linalg.solve(square, wanted)
+        hues = counts[:, None] * own[:, 1:]
+        vivid = ((hues * paint[:, 1:]).sum() + RENDITION_SD**-2) / (
+            (hues * own[:, 1:]).sum() + RENDITION_SD**-2
+        )
+        told = Rendition(float(contrast), float(vivid), float(brighter) / math.sqrt(3))
+    changes = abs(math.log(max(told.contrast, 0.1))), abs(math.log(max(told.vivid, 0.1)))
+    return told if max(changes) > LEAST_RENDITION else PLAIN_RENDITION
 
 
 def cluster_colours(seen: Sequence[np.ndarray]) -> np.ndarray:

@@ -8,6 +8,7 @@ do not count in dark places.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import cv2
@@ -20,6 +21,7 @@ from vision.geometry.site_windows import Pyramid
 LIGHT_VIEW_PX = 96  # pixels along the board's longer side of the small pictures that are compared
 DARK = 20.0  # grey levels added before the logarithm
 LIGHT_FLOOR = 4.0  # ... where light is compared and dark places hardly count
+MIDDLE_GREY = 170.0  # grey level of a board's ground, as a rule
 BLACK = 8  # grey level below which a camera's cut-off says nothing
 # grey level from which a camera shows no more: what is there is that bright, or brighter
 CLIPPED = 250
@@ -67,13 +69,38 @@ def light_basis(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
     return np.stack([np.ones_like(x), x, y, x * y, x * x - 0.5, y * y - 0.5], 1)
 
 
+class Rendition(msgspec.Struct, frozen=True):
+    """How a camera shows paint otherwise than the reference. contrast: how many times as far apart
+    dark and bright are; vivid: how many times as far from grey colours are; brighter: log units by
+    which `MIDDLE_GREY` is"""
+
+    contrast: float = 1.0
+    vivid: float = 1.0
+    brighter: float = 0.0
+
+    def undo(self, logs: np.ndarray) -> np.ndarray:
+        """(h, w, 3) float32 logarithms of paint, as the reference shows it; themselves where there
+        is nothing to undo"""
+        if self == PLAIN_RENDITION:
+            return logs
+        grey = np.full((3, 3), 1 / 3)
+        matrix = (np.eye(3) - grey) / self.vivid + grey / self.contrast
+        middle = math.log(MIDDLE_GREY + DARK)
+        offset = middle - (middle + self.brighter) / self.contrast
+        return cv2.transform(logs, np.column_stack([matrix, np.full(3, offset)]))
+
+
+PLAIN_RENDITION = Rendition()
+
+
 class RoomLight(msgspec.Struct, frozen=True, eq=False):
     """weights: (6, 3) of the smooth functions, log units, B G R; spread: what is left over on the
-    board, log units."""
+    board, log units; rendition: of what that light falls on."""
 
     weights: np.ndarray
     size: tuple[float, float]
     spread: float = 0.05
+    rendition: Rendition = PLAIN_RENDITION
 
     def at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) float32: how many times as bright as the reference it is at these places"""

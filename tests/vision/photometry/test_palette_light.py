@@ -1,10 +1,20 @@
 """Light told by all colours of a copy, where tiles hide most of its board."""
 
+import math
+
 import numpy as np
 import pytest
 
 from vision.photometry.palette_light import COLOURS, KnownLight, LightReference
-from vision.photometry.room_light import estimate_light, light_basis, to_logs
+from vision.photometry.room_light import (
+    DARK,
+    MIDDLE_GREY,
+    PLAIN_RENDITION,
+    estimate_light,
+    from_logs,
+    light_basis,
+    to_logs,
+)
 
 SIZE = (480.0, 400.0)
 SHAPE = (80, 96)  # of small views
@@ -129,3 +139,28 @@ def test_a_picture_that_is_white_all_over_has_some_light(known_copy):
     _, reference = known_copy
     light = reference.estimate_light(to_logs(np.full((*SHAPE, 3), 255)))
     assert np.isfinite(light.weights).all()
+
+
+@pytest.mark.parametrize("vivid", [0.75, 1.0, 1.35])
+@pytest.mark.parametrize("contrast", [0.85, 1.0, 1.2])
+def test_what_a_camera_shows_more_vividly_is_told_and_undone(known_copy, vivid, contrast):
+    bare, reference = known_copy
+    plain = to_logs(cover_board(np.random.default_rng(12), bare)).astype(np.float32)
+    grey = plain.mean(2, keepdims=True)
+    middle = math.log(MIDDLE_GREY)
+    seen = (grey - middle) * contrast + middle + vivid * (plain - grey)
+    light = reference.estimate_light(seen.clip(*to_logs(np.array([0, 249]))))
+    told = light.rendition
+    assert told.vivid == pytest.approx(vivid, abs=0.1)
+    assert told.contrast == pytest.approx(contrast, abs=0.1)
+    paint = np.log(from_logs(plain) + DARK).astype(np.float32)
+    shown = np.log(from_logs(seen) + DARK).astype(np.float32)
+    left, given = (np.abs(v - paint).mean() for v in (told.undo(shown), shown))
+    assert left < 0.08 and left <= max(0.8 * given, 0.055)
+
+
+def test_a_picture_as_the_reference_is_shows_nothing_to_undo(known_copy):
+    bare, reference = known_copy
+    seen = to_logs(cover_board(np.random.default_rng(5), bare))
+    assert reference.estimate_light(seen).rendition == PLAIN_RENDITION
+    assert PLAIN_RENDITION.undo(seen) is seen

@@ -8,14 +8,7 @@ import pytest
 
 from calibration.copy import read_layout
 from calibration.learned.compose import SIDE
-from calibration.learned.examine import (
-    HARDEST_SHARE,
-    MASTERED_SHARE,
-    PILE_SHARES,
-    shares_right,
-    trust_of,
-    weigh_trust,
-)
+from calibration.learned.examine import examine_network, weigh_trust
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
     LAST_SHARE,
@@ -35,9 +28,9 @@ from vision.storage.photo_file import load_photo
 pytestmark = pytest.mark.slow
 
 
-def test_pieces_are_cut_out_where_they_lie(calibrated, cut_out):
+def test_pieces_are_cut_out_where_they_lie(calibrated, lesson):
     copy, _, shots = calibrated
-    _, found = cut_out
+    found = lesson.specimens
     covered = [covered_sites(copy.plan, s.layout) for s in shots]
     shown = {
         (n, i, k)
@@ -82,33 +75,15 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
     assert rates[0] < 0.1 and max(rates) == 1.0 and rates[-1] < 0.01
 
 
-def test_contents_that_are_guessed_between_are_not_hidden_by_the_rest():
-    well = [[True] * 30 + [False]] * 30
-    right, hardest = shares_right([*well, [True, False] * 15], 0.97)
-    assert right > MASTERED_SHARE and hardest < HARDEST_SHARE
-    right, hardest = shares_right([*well, [True, True, True, False, False]], 0.97)
-    assert right > MASTERED_SHARE and hardest > HARDEST_SHARE, "five answers say little"
-    assert shares_right([[True]], 0.97) == (None, None)
-    assert shares_right([[True] * 9], None) == (None, None)
-
-
-def test_a_group_seldom_asked_is_not_condemned_for_it():
-    few, _ = shares_right([[True, True, False, False, False]], 0.95)
-    assert few is not None and trust_of(few, PILE_SHARES) > 0.5
-    many, _ = shares_right([[True, True, False, False, False] * 40], 0.95)
-    assert many is not None and trust_of(many, PILE_SHARES) == 0
-
-
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_a_network_that_learnt_nothing_is_silent(lesson, monkeypatch):
+def test_a_network_that_learnt_nothing_is_found_to_guess(lesson, monkeypatch):
     monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 20)  # made-up boards, of 100
     monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 4)
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
-    trust, cards_alone, mastered = weigh_trust(lesson, reader)
-    assert trust == dict.fromkeys(lesson.plan.sites, 0.0) and not cards_alone and not mastered
-    reader.set_trust(trust, cards_alone, mastered)
-    shot = lesson.shots[0]
-    assert reader.read(shot.image, shot.pose) == {}
+    told = examine_network(lesson, reader)
+    trial = told.trial(reader)
+    assert len(trial.rows) > 100 and trial.right < 0.3 * len(trial.rows)
+    assert weigh_trust(told, reader) == ({}, frozenset()), "beside whom? here are piles alone"
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
@@ -163,10 +138,21 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
         if part > 4.5 / whole:
             raise Killed
 
+    halves = []
+
+    def take_half(weights):
+        halves.append(weights)
+
     with pytest.raises(Killed):
-        teach_network(lesson, trunk, 6, beside=False, progress=kill_half_way, keep=keep)
+        teach_network(
+            lesson, trunk, 6, False, progress=kill_half_way, keep=keep, half_learnt=take_half
+        )
+    [half] = halves
+    assert all(np.array_equal(half[k], trunk[k]) for k in trunk), "it learns only afterwards"
     parts = []
-    teach_network(lesson, trunk, 6, beside=False, progress=parts.append, keep=keep)
+    halves.clear()
+    teach_network(lesson, trunk, 6, False, progress=parts.append, keep=keep, half_learnt=take_half)
+    assert not halves, "that was learnt the first time"
     assert parts == pytest.approx([n / whole for n in range(5, whole + 1)])
     parts.clear()
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
@@ -187,7 +173,15 @@ def die_at_once(*_):
     os._exit(9)
 
 
-def test_trust_grows_with_what_is_told_right():
-    assert [trust_of(v, (0.85, 0.95)) for v in (None, 0.5, 0.9, 0.99)] == pytest.approx(
-        [1.0, 0.0, 0.5, 1.0]
-    )
+def test_what_reads_already_is_handed_on_before_all_is_learnt(lesson, monkeypatch):
+    monkeypatch.setattr("calibration.learned.teach._teach_and_tell", tell_by_halves)
+    told = []
+    whole = teach_apart(lesson, None, 3, progress=told.append, half_learnt=told.append)
+    assert told == [0.5, {"half": 1}, 0.9] and whole == {"whole": 1}
+
+
+def tell_by_halves(lesson, trunk, steps, seed, queue, keep, half_learnt):
+    for what, value in (("part", 0.5), ("half", {"half": 1}), ("part", 0.9)):
+        if what != "half" or half_learnt:
+            queue.put((what, value))
+    queue.put(("weights", {"whole": 1}))

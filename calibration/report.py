@@ -24,7 +24,7 @@ CROP = 96  # pixels along the longer side of a picture in the report
 WORST = 12  # crops shown
 # pieces on made-up boards from which on a share of them tells anything, and the share told right
 # below which one more photo is asked for: such boards are more cluttered than people's
-TELLING, OFTEN_RIGHT = 10, 0.8
+ENOUGH_ASKED, OFTEN_RIGHT = 10, 0.8
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class Findings(msgspec.Struct, frozen=True):
         trial = {
             k: right / n
             for k, (n, right, _) in self.trial.kinds().items()
-            if n >= TELLING and right < OFTEN_RIGHT * n
+            if n >= ENOUGH_ASKED and right < OFTEN_RIGHT * n
         }
         kinds = {k: min(own.get(k, 1.0), trial.get(k, 1.0)) for k in (*own, *trial) if k}
         return sorted(kinds, key=kinds.__getitem__)

@@ -16,34 +16,27 @@ from calibration.fit import calibrate_copy
 from companion.simulate import Conditions, make_copy, plan_of
 
 PHOTOS = Path(__file__).resolve().parent.parent / "tests" / "photos"
-PHOTOGRAPHED = "tigris"
-SIMULATED = ("tigris", "ur")  # games whose simulated copies are read
+SIMULATED = "simulated-"  # before the game's name, in that of a simulated copy
 CONDITIONS = Conditions(resolution=(1024, 768))
 
 
-def copy_photographed(folder: Path) -> None:
-    """The photographed copy's calibration photos into a new folder"""
-    leave = shutil.ignore_patterns("test", "game")
-    shutil.copytree(PHOTOS / PHOTOGRAPHED, folder, ignore=leave)
-
-
-def copy_simulated(folder: Path, game: str) -> None:
-    """A simulated copy's calibration photos into a new folder"""
-    plan, _ = plan_of(game, None)
-    make_copy(plan, folder, CONDITIONS, photos=0)
+def copy_photos(name: str, folder: Path) -> None:
+    """A copy's calibration photos into a new folder"""
+    if name.startswith(SIMULATED):
+        plan, _ = plan_of(name.removeprefix(SIMULATED), None)
+        make_copy(plan, folder, CONDITIONS, photos=0)
+    else:
+        shutil.copytree(PHOTOS / name, folder, ignore=shutil.ignore_patterns("test", "game"))
 
 
 @click.command()
 @click.argument("names", nargs=-1)
 def main(names: tuple[str, ...]) -> None:
-    """Makes these models anew, or all of them."""
+    """Makes these models anew, or all that are there."""
     with tempfile.TemporaryDirectory() as place:
-        for name in names or (PHOTOGRAPHED, *(f"simulated-{game}" for game in SIMULATED)):
+        for name in names or sorted(p.stem for p in PHOTOS.glob("*.npz")):
             folder = Path(place) / name
-            if name == PHOTOGRAPHED:
-                copy_photographed(folder)
-            else:
-                copy_simulated(folder, name.removeprefix("simulated-"))
+            copy_photos(name, folder)
             report = calibrate_copy(folder)
             shutil.copyfile(folder / "model.npz", PHOTOS / f"{name}.npz")
             click.echo(f"{name}: {report.seconds:.0f} s; {report.summary}")

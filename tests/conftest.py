@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine
+from devtools.test_models import SIMULATED
 from tests.support.chromium import chromium, mark_browser_tests  # noqa: F401
 from tests.support.sharing import made_once
 
@@ -18,6 +19,12 @@ PHOTOS = TESTS / "photos" / "tigris"
 def model_of(name):
     """The file of a copy's model that is kept with the tests; "tigris" is the photographed copy"""
     return TESTS / "photos" / f"{name}.npz"
+
+
+# the games whose simulated copies a model is kept of
+SIMULATED_GAMES = sorted(
+    p.stem.removeprefix(SIMULATED) for p in (TESTS / "photos").glob(f"{SIMULATED}*.npz")
+)
 
 
 # The files that take longest, in this order before all others, so that no worker is left alone with

@@ -12,7 +12,7 @@ import numpy as np
 
 from calibration.learned.outlines import (
     best_place,
-    difference,
+    colour_difference,
     doubt_map,
     edge_strength,
     footprint_mask,
@@ -247,7 +247,9 @@ def locate_specimen(
     doubt = doubt_map(n, scale, free, expected, GIVE_BEYOND * box.max())
     edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
     foot = -lean * piece.height
-    scores = [rim_score(difference(seen, bare), edges, piece.footprint, piece.disc, scale, foot)]
+    scores = [
+        rim_score(colour_difference(seen, bare), edges, piece.footprint, piece.disc, scale, foot)
+    ]
     if colour is not None:
         scores.append(body_score(seen, bare, colour, piece, scale, foot))
     fills = min(piece.footprint) > 0.5 * box.min()
@@ -289,7 +291,7 @@ def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndar
     for kinds in forms.values():
         own = {kind: colour_of(mine) for kind, mine in kinds.items()}
         common = colour_of([s for mine in kinds.values() for s in mine])
-        alike = all(difference(c, common) < SAME_BODY for c in own.values())
+        alike = all(colour_difference(c, common) < SAME_BODY for c in own.values())
         out |= dict.fromkeys(own, common) if alike else own
     return out
 
@@ -306,7 +308,7 @@ def body_score(
     lies at each pixel; BODY_WEIGHT where that is all it can. As of `rim_score`"""
     body = np.broadcast_to(colour, bare.shape)
     unlike_board, unlike_piece, contrast = (
-        np.minimum(difference(a, b), WHOLLY_UNLIKE)
+        np.minimum(colour_difference(a, b), WHOLLY_UNLIKE)
         for a, b in ((seen, bare), (seen, body), (body, bare))
     )
     gained = (unlike_board - unlike_piece) / max(float(np.median(contrast)), FAINT)
@@ -386,7 +388,7 @@ def agreed_look(looks: Sequence[np.ndarray]) -> np.ndarray:
     every = np.stack(looks)
     apart = np.stack(
         [
-            np.sort([cv2.blur(difference(a, b), (5, 5)) for b in looks], 0)[
+            np.sort([cv2.blur(colour_difference(a, b), (5, 5)) for b in looks], 0)[
                 1 : len(looks) // 2 + 1
             ].mean(0)
             for a in looks
@@ -451,7 +453,9 @@ def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarr
     for q in range(4) if piece.footprint[0] == piece.footprint[1] else (0, 2):
         looks = windows_of(np.rot90(mine, q), size, (0, 1)).transpose(0, 1, 3, 4, 2)
         both = np.minimum(windows_of(np.rot90(clear, q), size), aim) + 1e-3
-        unlike = (np.minimum(difference(looks, seen), 1) * both).sum((2, 3)) / both.sum((2, 3))
+        unlike = (np.minimum(colour_difference(looks, seen), 1) * both).sum((2, 3)) / both.sum(
+            (2, 3)
+        )
         unlike -= 0.02 * (q == 0)
         if unlike.min() < best:
             off = 2 * (reach - np.array(np.unravel_index(unlike.argmin(), unlike.shape)))

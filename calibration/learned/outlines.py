@@ -31,7 +31,7 @@ def footprint_mask(
     return np.clip(inside * scale + 0.5, 0, 1).astype(np.float32)
 
 
-def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
+def colour_difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     """(..., h, w) float32: how unlike each pixel is; colour counts more than brightness
     (shadows)"""
     d = seen - empty

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from calibration.learned.cut_out import fill_mask, footprint_polygon
-from calibration.learned.outlines import difference
+from calibration.learned.outlines import colour_difference
 from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
@@ -76,7 +76,7 @@ def find_standing(
     found, first = [], []
     for n, shot in enumerate(shots):
         camera = camera_position(shot.pose)
-        unlike = np.minimum(difference(canvases[n], grounds[n]), UNLIKE)
+        unlike = np.minimum(colour_difference(canvases[n], grounds[n]), UNLIKE)
         free = np.ones(unlike.shape, np.float32)
         seen = np.full(unlike.shape, MANY, np.int32)
         mine = standing_sites(plan, shot)
@@ -200,7 +200,7 @@ def cut_standing(
         patches, clear, told, strange = {}, {}, {}, {}
         for n in numbers:
             s = found[n]
-            unlike = difference(canvases[s.photo], grounds[s.photo]).astype(np.float32)
+            unlike = colour_difference(canvases[s.photo], grounds[s.photo]).astype(np.float32)
             patches[n], clear[n], known, other = (
                 unfold_lean(m, view, s.foot, s.shift, reach, beside)
                 for m in (canvases[s.photo], np.float32(first[s.photo] >= n), board, unlike)

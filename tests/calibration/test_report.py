@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calibration.framing import burnt_pieces
-from calibration.report import TELLING, Findings, report_page
+from calibration.report import ENOUGH_ASKED, Findings, report_page
 from calibration.trial import Row, Trial, taken_for
 from engine.text import pack_text
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
@@ -127,7 +127,7 @@ def test_white_pieces_that_are_all_read_right_need_no_other_light():
 def test_kinds_often_misread_on_made_up_boards_are_asked_for_once_more():
     right, wrong = row("bull", ("bull", 0.9)), row("lion", ("pot", 0.9))
     unsure = [row("pot", ("pot", 0.9))] * 7 + [row("pot", ("bull", 0.9))] * 3
-    trial = Trial([right] * TELLING + [wrong] * (TELLING - 1) + unsure)
+    trial = Trial([right] * ENOUGH_ASKED + [wrong] * (ENOUGH_ASKED - 1) + unsure)
     none, mine = Trial([]), Trial([row("archer", ("bull", 0.9))])
     assert Findings(trial, none, [], []).doubtful() == ["pot"], "of lions too few were asked"
     both = Findings(trial, mine, [], [])

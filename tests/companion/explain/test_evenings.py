@@ -7,7 +7,7 @@ import pytest
 
 from devtools.test_models import CONDITIONS, SIMULATED
 from tests.companion.support.evening import FOLDER, Clear, Evening, Filmed
-from tests.conftest import model_of
+from tests.conftest import SIMULATED_GAMES, model_of
 from vision.reader import Reader
 
 EVENINGS = sorted(FOLDER.glob("*.txt"))
@@ -15,14 +15,16 @@ EVENINGS = sorted(FOLDER.glob("*.txt"))
 # five lay.
 UNSURE = {"ur-what-is-named", "ur-what-was-guessed-lay-on-the-way"}
 FILMED = [
-    path for path in EVENINGS if path.stem not in UNSURE and path.stem.split("-")[0] in SIMULATED
+    path
+    for path in EVENINGS
+    if path.stem not in UNSURE and path.stem.split("-")[0] in SIMULATED_GAMES
 ]
 
 
 @pytest.fixture(scope="session")
 def readers():
     """game -> a reader of its simulated copy"""
-    return cache(lambda game: Reader.load(model_of(f"simulated-{game}")))
+    return cache(lambda game: Reader.load(model_of(SIMULATED + game)))
 
 
 @pytest.mark.parametrize("path", EVENINGS, ids=lambda p: p.stem)

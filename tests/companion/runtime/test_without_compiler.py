@@ -4,7 +4,7 @@ import pytest
 
 from companion.simulate import make_copy, plan_of
 from devtools.test_models import CONDITIONS, SIMULATED
-from tests.conftest import model_of
+from tests.conftest import SIMULATED_GAMES, model_of
 from vision.kernels import kernel_mode, numpy_only
 from vision.reader import Reader, load_photo
 
@@ -12,10 +12,10 @@ pytestmark = pytest.mark.skipif(kernel_mode() != "compiled", reason="no kernels 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", SIMULATED)
+@pytest.mark.parametrize("game", SIMULATED_GAMES)
 def test_a_board_is_read_as_it_is_by_the_kernels(game, tmp_path):
     folder = make_copy(plan_of(game, None)[0], tmp_path / game, CONDITIONS, photos=1)
-    reader = Reader.load(model_of(f"simulated-{game}"))
+    reader = Reader.load(model_of(SIMULATED + game))
     (photo,) = (folder / "test").glob("*.jpg")
     image = load_photo(photo)
     by_kernels = reader.read(image)

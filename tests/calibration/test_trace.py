@@ -11,6 +11,7 @@ import pytest
 import engine
 from calibration import trace
 from calibration.fit import calibrate_copy
+from calibration.learned.fit import can_learn
 from companion.runtime.copies import open_copy
 from companion.simulate import Conditions, make_copy
 from engine.plan import Plan as RulesPlan
@@ -249,10 +250,13 @@ def test_another_edition_of_a_board_with_rows_plays():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_a_traced_map_calibrates(tmp_path, monkeypatch):
     """All the way to a model that loads; how well it reads is other tests' business, so that it
-    learns from few pictures."""
-    monkeypatch.setattr("calibration.readers.pile.group_scenery.PICTURES", 300)
+    learns from few made-up boards."""
+    monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 3)
+    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 3)
+    monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]
@@ -266,7 +270,7 @@ def test_a_traced_map_calibrates(tmp_path, monkeypatch):
         photos=0,
         plan_file=tmp_path / "drawn.toml",
     )
-    report = calibrate_copy(folder, report=False, steps=0)
+    report = calibrate_copy(folder, report=False, beside=False, steps=3)
     specimen = open_copy(folder)
     assert report.game == "deluge" and max(report.error_px) < 2
     assert set(specimen.rules_plan.sites) == {s["id"] for s in plan["site"]}

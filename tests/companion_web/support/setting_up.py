@@ -4,14 +4,14 @@ import threading
 import time
 
 import pytest
-from calibration.held import Trial
 
 from calibration.fit import Report
 from calibration.report import Findings, unshown_advice
+from calibration.trial import Trial
 from companion.setup.setup import Setup
 from companion.simulate import Conditions, Director, plan_of
 
-FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg", 0.4)], ["war"])
+FINDINGS = Findings(Trial([]), Trial([]), [("a.jpg", 0.4)], ["war"])
 
 
 @pytest.fixture

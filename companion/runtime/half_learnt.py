@@ -62,8 +62,7 @@ class NewModel:
             return 0
 
     def reader(self) -> Reader | None:
-        """The reader with what has been learnt since this was last asked; None if that is nothing.
-        The model is written twice: with the network, and with how sure it may be."""
+        """The reader with what has been learnt since this was last asked; None if that is nothing."""
         if not self._waits:  # asked every other second of a game
             return None
         written = self._written()

@@ -577,7 +577,7 @@ class Setup:
             self._choose_learnt(session)
 
     def _can_be_read(self, session: Session) -> None:
-        """The game may begin, although the network has not learnt yet. Raises OSError."""
+        """The game may begin, although not all has been learnt yet. Raises OSError."""
         mark_half_learnt(session.folder)
         with self._lock:
             self._choose_learnt(session)

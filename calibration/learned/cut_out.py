@@ -18,7 +18,7 @@ from calibration.learned.outlines import (
     footprint_mask,
     mask_side,
     rim_score,
-    swept,
+    sweep_mask,
 )
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Lying, Shot
@@ -270,7 +270,7 @@ def locate_specimen(
         tilts = slant + (np.concatenate([tilts, tilts + 90]) if crosswise else tilts)
     off, s.turn = best_place(
         lambda tilt: sum(score(tilt) for score in scores), tilts, 0.4 * doubt, scale
-    )[:2]
+    )
     s.top = centre + off
     s.look = crop_straight(canvas, view, s.top, s.turn, piece.footprint)
     s.clear = np.ones(s.look.shape[:2], np.float32)
@@ -316,7 +316,7 @@ def body_score(
     side = mask_side(piece.footprint, by, scale, len(seen))
 
     def score_tilt(tilt: float) -> np.ndarray:
-        mask = swept(footprint_mask(piece.footprint, piece.disc, side, scale, 0.0, tilt), by)
+        mask = sweep_mask(footprint_mask(piece.footprint, piece.disc, side, scale, 0.0, tilt), by)
         covered = BODY_WEIGHT * mask / mask.sum()
         return cv2.filter2D(gained, cv2.CV_32F, covered, borderType=cv2.BORDER_REFLECT)
 

@@ -13,8 +13,8 @@ def footprint_mask(
     disc: bool,
     side: int,
     scale: float,
-    grow: float = 0.0,
-    tilt: float = 0.0,
+    grow: float,
+    tilt: float,
 ) -> np.ndarray:
     """(side, side) float32 in 0..1: the footprint in the middle of a picture, its edge soft over a
     pixel.
@@ -41,9 +41,9 @@ def colour_difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
 
 def best_place(
     score: Callable[[float], np.ndarray], tilts: Iterable[float], doubt: np.ndarray, scale: float
-) -> tuple[np.ndarray, float, float]:
+) -> tuple[np.ndarray, float]:
     """The highest point over all tilts of score(tilt) - doubt, both (S, S): (offset from the middle
-    (2,) mm, tilt, score)"""
+    (2,) mm, tilt)"""
     best = (-np.inf, np.zeros(2), 0.0)
     side = len(doubt)
     for tilt in tilts:
@@ -55,10 +55,10 @@ def best_place(
                 (np.array([x, y], float) + 0.5 - side / 2) / scale,
                 float(tilt),
             )
-    return best[1], best[2], best[0]
+    return best[1:]
 
 
-def swept(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
+def sweep_mask(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
     """The mask together with all its places on the way to `by` (2,) px: a tall piece's top and the
     sides seen below it"""
     steps = int(np.ceil(np.abs(by).max()))
@@ -76,7 +76,7 @@ def swept(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
 
 
 def mask_side(size: tuple[float, float], by: np.ndarray, scale: float, most: int) -> int:
-    """Pixels a side, odd, of a mask that holds a footprint and its rim, `swept` by (2,) px; most:
+    """Pixels a side, odd, of a mask that holds a footprint and its rim, swept by (2,) px; most:
     the window's"""
     return min(int(np.ceil(max(size) * 1.35 * scale + 2 * np.abs(by).max())), most) | 1
 
@@ -87,12 +87,13 @@ def rim_score(
     size: tuple[float, float],
     disc: bool,
     scale: float,
-    foot: np.ndarray | None = None,
+    foot: np.ndarray,
 ) -> Callable[[float], np.ndarray]:
     """tilt -> (S, S): how well a footprint's middle lies at each pixel: unlike the board inside
-    more than round about, edges along its rim. unlike: (S, S) difference to the empty site; edges: (S, S) strength of edges
-    that the empty site has not; foot: (2,) mm from the top's middle, which is sought, to the foot's"""
-    by = np.zeros(2) if foot is None else foot * scale
+    more than round about, edges along its rim. unlike: (S, S) difference to the empty site; edges:
+    (S, S) strength of edges that the empty site has not; foot: (2,) mm from the top's middle, which
+    is sought, to the foot's"""
+    by = foot * scale
     side = len(unlike)
     m = mask_side(size, by, scale, side)
     pad = cv2.BORDER_REFLECT
@@ -103,7 +104,7 @@ def rim_score(
 
     def score(tilt: float) -> np.ndarray:
         grown = [
-            swept(footprint_mask(size, disc, m, scale, px / scale, tilt), by)
+            sweep_mask(footprint_mask(size, disc, m, scale, px / scale, tilt), by)
             for px in (-1.0, -0.5, 0.5, 2.0)
         ]
         inner, outer, rim = grown[1], grown[3] - grown[2], grown[2] - grown[0]

@@ -12,19 +12,28 @@ import numpy as np
 from calibration.learned.cut_out import Specimen
 from vision.plan import Plan
 
-# of its unlikeness to its own kind, that a piece has to the other's: no two honest ones of eight
-# copies come below 0.6
-PLAINLY = 0.5
+# of its unlikeness to its own kind, that a piece has to the other's: of five copies two honest tiles
+# half under cubes come down to 0.45, no others below 1
+PLAINLY = 0.4
 LOOK_SIDE = 20  # pixels a side at which looks are compared
 SHIFT = 2  # of these by which a piece may be cut out beside another
 DISC_TURNS = 24  # in which discs are compared; others lie in four
 CLEAR_SHARE = 0.5  # of a look that nothing covers at least, to be compared
 SHADE_WEIGHT = 0.3  # of differences of brightness alone, which light makes too
+# of B G R logarithms: brightness, and two hues at right angles, as much as they count
+COUNTING = np.vstack(
+    [
+        np.full(3, SHADE_WEIGHT**0.5 / 3),
+        np.array([1, 0, -1]) / 2**0.5,
+        np.array([1, -2, 1]) / 6**0.5,
+    ]
+)
 
 
 def small_looks(s: Specimen, disc: bool) -> tuple[np.ndarray, np.ndarray]:
-    """((turns, n, n, 3) a look in all turns in which it may lie, (turns, n, n) how clear it is)"""
-    seen = np.dstack([s.look, s.clear]).astype(np.float32)
+    """((turns, n, n, 3) a look in all turns in which it may lie, brightness and hues as they count,
+    (turns, n, n) how clear it is)"""
+    seen = np.dstack([s.look @ COUNTING.T, s.clear]).astype(np.float32)
     square = cv2.resize(seen, (LOOK_SIDE, LOOK_SIDE), interpolation=cv2.INTER_AREA)
     if disc:
         middle = (LOOK_SIDE / 2 - 0.5,) * 2
@@ -47,26 +56,26 @@ def small_looks(s: Specimen, disc: bool) -> tuple[np.ndarray, np.ndarray]:
 
 def pairwise_misfits(pieces: Sequence[Specimen], disc: bool) -> np.ndarray:
     """(E, E): how unlike each piece is to each other of the same footprint, turned and shifted as
-    they are most alike; infinite to itself"""
-    looks = [small_looks(s, disc) for s in pieces]
-    inner = np.s_[SHIFT : LOOK_SIDE - SHIFT]
-    shifts = [(dy, dx) for dy in range(2 * SHIFT + 1) for dx in range(2 * SHIFT + 1)]
-    size = LOOK_SIDE - 2 * SHIFT
-    out = np.full((len(pieces), len(pieces)), np.inf)
-    for i, (all_turns, all_clear) in enumerate(looks):
-        mine, clear = all_turns[0][inner, inner], all_clear[0][inner, inner]
-        for j, (turns, theirs) in enumerate(looks):
-            if i == j:
-                continue
-            for dy, dx in shifts:
-                window = np.s_[:, dy : dy + size, dx : dx + size]
-                off, both = turns[window] - mine, theirs[window] * clear
-                shade = off.mean(-1)
-                unlike = ((off - shade[..., None]) ** 2).sum(-1) + SHADE_WEIGHT * shade**2
-                weight = both.sum((1, 2))
-                misfit = (unlike * both).sum((1, 2)) / np.maximum(weight, 1e-6)
-                misfit[weight < CLEAR_SHARE * size * size * (0.785 if disc else 1.0)] = np.inf
-                out[i, j] = min(out[i, j], float(np.sqrt(misfit.min())))
+    they are most alike; infinite to itself, and where too little of both is clear"""
+    looks, clear = (np.stack(v, 1) for v in zip(*(small_looks(s, disc) for s in pieces)))
+    size, n = LOOK_SIDE - 2 * SHIFT, len(pieces)
+    middle = np.s_[:, SHIFT : SHIFT + size, SHIFT : SHIFT + size]
+    mine, seen = looks[0][middle].reshape(n, -1, 3), clear[0][middle].reshape(n, -1)
+    out = np.full((n, n), np.inf)
+    for turned, shown in zip(looks, clear):
+        for dy, dx in np.ndindex(2 * SHIFT + 1, 2 * SHIFT + 1):
+            window = np.s_[:, dy : dy + size, dx : dx + size]
+            theirs, both = turned[window].reshape(n, -1, 3), shown[window].reshape(n, -1)
+            # the sum of (mine - theirs) squared, as far as both are clear
+            unlike = (seen * np.square(mine).sum(2)) @ both.T
+            unlike += seen @ (both * np.square(theirs).sum(2)).T
+            for k in range(3):
+                unlike -= 2 * (seen * mine[..., k]) @ (both * theirs[..., k]).T
+            weight = seen @ both.T
+            enough = weight >= CLEAR_SHARE * size**2 * (0.785 if disc else 1.0)
+            misfit = np.sqrt(unlike.clip(0) / np.maximum(weight, 1e-6))
+            out = np.where(enough, np.minimum(out, misfit), out)
+    np.fill_diagonal(out, np.inf)
     return out
 
 
@@ -84,6 +93,10 @@ def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Sp
         if len(set(kinds)) < 2:
             continue
         misfit, found = pairwise_misfits(pieces, disc), []
+        best = misfit.min(1)
+        if not np.isfinite(best).any():
+            continue
+        misfit += np.median(best[np.isfinite(best)])  # so that what fits as pieces do fits well
 
         def fit(
             i: int, kind: str, but: int, misfit: np.ndarray = misfit, kinds: list = kinds

@@ -62,7 +62,7 @@ class NewModel:
             return 0
 
     def reader(self) -> Reader | None:
-        """The reader with what has been learnt since this was last asked; None if that is nothing."""
+        """The reader with what was learnt since this was last asked; None if that is nothing."""
         if not self._waits:  # asked every other second of a game
             return None
         written = self._written()

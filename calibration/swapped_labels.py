@@ -12,8 +12,8 @@ import numpy as np
 from calibration.learned.cut_out import Specimen
 from vision.plan import Plan
 
-# of its unlikeness to its own kind, that a piece has to the other's: of five copies two honest tiles
-# half under cubes come down to 0.45, no others below 1
+# of its unlikeness to its own kind, that a piece has to the other's: two honest tiles of five copies,
+# half under cubes, come down to 0.45, no others below 1
 PLAINLY = 0.4
 LOOK_SIDE = 20  # pixels a side at which looks are compared
 SHIFT = 2  # of these by which a piece may be cut out beside another

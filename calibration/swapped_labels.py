@@ -12,9 +12,10 @@ import numpy as np
 from calibration.learned.cut_out import Specimen
 from vision.plan import Plan
 
-# of its unlikeness to its own kind, that a piece has to the other's: two honest tiles of five copies,
-# half under cubes, come down to 0.45, no others below 1
-PLAINLY = 0.4
+# of its unlikeness to its own kind, that a piece has to the other's: no two honest ones of five
+# copies come below 1
+PLAINLY = 0.5
+PLAIN_SHARE = 0.8  # of a piece shows at least, else nothing is told of it
 LOOK_SIDE = 20  # pixels a side at which looks are compared
 SHIFT = 2  # of these by which a piece may be cut out beside another
 DISC_TURNS = 24  # in which discs are compared; others lie in four
@@ -85,6 +86,8 @@ def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Sp
     each pair that it may have been."""
     same = defaultdict(list)
     for s in cut:
+        if s.clear.mean() < PLAIN_SHARE:
+            continue
         piece = plan.pieces[s.kind]
         same[piece.footprint, piece.disc, s.look.shape].append(s)
     out: list[tuple[Specimen, Specimen]] = []
@@ -93,10 +96,6 @@ def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Sp
         if len(set(kinds)) < 2:
             continue
         misfit, found = pairwise_misfits(pieces, disc), []
-        best = misfit.min(1)
-        if not np.isfinite(best).any():
-            continue
-        misfit += np.median(best[np.isfinite(best)])  # so that what fits as pieces do fits well
 
         def fit(
             i: int, kind: str, but: int, misfit: np.ndarray = misfit, kinds: list = kinds

@@ -1,6 +1,6 @@
 """Calibrates the copies that the tests read with, once, so that no test has to: `make test-models`.
 
-Writes tests/photos/NAME.npz: of the photographed copy tests/photos/tigris, and of simulated copies.
+Writes tests/models/NAME.npz: of a photographed copy, tests/photos/NAME, or of a simulated one.
 To be run again when the form of a model changes, or what it is learnt from.
 """
 
@@ -15,7 +15,7 @@ import click
 from calibration.fit import calibrate_copy
 from companion.simulate import Conditions, make_copy, plan_of
 
-PHOTOS = Path(__file__).resolve().parent.parent / "tests" / "photos"
+TESTS = Path(__file__).resolve().parent.parent / "tests"
 SIMULATED = "simulated-"  # before the game's name, in that of a simulated copy
 CONDITIONS = Conditions(resolution=(1024, 768))
 
@@ -26,7 +26,8 @@ def copy_photos(name: str, folder: Path) -> None:
         plan, _ = plan_of(name.removeprefix(SIMULATED), None)
         make_copy(plan, folder, CONDITIONS, photos=0)
     else:
-        shutil.copytree(PHOTOS / name, folder, ignore=shutil.ignore_patterns("test", "game"))
+        leave = shutil.ignore_patterns("test", "game")
+        shutil.copytree(TESTS / "photos" / name, folder, ignore=leave)
 
 
 @click.command()
@@ -34,11 +35,11 @@ def copy_photos(name: str, folder: Path) -> None:
 def main(names: tuple[str, ...]) -> None:
     """Makes these models anew, or all that are there."""
     with tempfile.TemporaryDirectory() as place:
-        for name in names or sorted(p.stem for p in PHOTOS.glob("*.npz")):
+        for name in names or sorted(p.stem for p in (TESTS / "models").glob("*.npz")):
             folder = Path(place) / name
             copy_photos(name, folder)
             report = calibrate_copy(folder)
-            shutil.copyfile(folder / "model.npz", PHOTOS / f"{name}.npz")
+            shutil.copyfile(folder / "model.npz", TESTS / "models" / f"{name}.npz")
             click.echo(f"{name}: {report.seconds:.0f} s; {report.summary}")
 
 

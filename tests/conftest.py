@@ -18,21 +18,24 @@ PHOTOS = TESTS / "photos" / "tigris"
 
 def model_of(name):
     """The file of a copy's model that is kept with the tests; "tigris" is the photographed copy"""
-    return TESTS / "photos" / f"{name}.npz"
+    return TESTS / "models" / f"{name}.npz"
 
 
 # the games whose simulated copies a model is kept of
 SIMULATED_GAMES = sorted(
-    p.stem.removeprefix(SIMULATED) for p in (TESTS / "photos").glob(f"{SIMULATED}*.npz")
+    p.stem.removeprefix(SIMULATED) for p in (TESTS / "models").glob(f"{SIMULATED}*.npz")
 )
 
 
 # The files that take longest, in this order before all others, so that no worker is left alone with
 # one at the end. A file runs in one process, which keeps what its module's fixtures made.
 SLOWEST = (
-    "cli/test_filmed_game.py",
     "calibration/learned/test_learned.py",
-    "companion/explain/test_evenings.py",
+    "calibration/learned/test_standing_looks.py",
+    "calibration/learned/test_slanted_sites.py",
+    "calibration/learned/test_made_up.py",
+    "calibration/test_trace.py",
+    "companion_web/test_evening_together.py",
 )
 
 # what JAX compiles is kept for all processes of a run: it takes longer than most learning here

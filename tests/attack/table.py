@@ -27,7 +27,7 @@ def calibrated_copy() -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     leave = shutil.ignore_patterns("test", "game")
     shutil.copytree(PHOTOS, folder, ignore=leave, dirs_exist_ok=True)
-    shutil.copyfile(PHOTOS.parent / "tigris.npz", folder / "model.npz")
+    shutil.copyfile(ROOT / "tests" / "models" / "tigris.npz", folder / "model.npz")
     return folder
 
 

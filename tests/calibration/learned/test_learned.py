@@ -89,7 +89,7 @@ def test_a_network_that_learnt_nothing_is_found_to_guess(lesson, monkeypatch):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson):
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 12, beside=False))
+    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 8, beside=False))
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)

@@ -52,8 +52,8 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     words.append(page.evaluate(WORDS))
     learnt.set()
     page.wait_for_selector(
-        "#report:has-text('Learnt from 4 photos in 0:21 min: 0 of 0 places are read right in the photos it "
-        "learnt from; the board is found to 0.4 px.')"
+        "#report:has-text('Learnt from 4 photos in 0:21 min: 0 of 0 places are read right in its photos, "
+        "0.0 % on boards made up of them; the board is found to 0.4 px.')"
     )
     page.locator("#language").select_option("nl")
     page.wait_for_selector("#taking li:has-text('geen foto laat oorlog zien')")

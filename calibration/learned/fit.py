@@ -27,7 +27,7 @@ from vision.reader import Reader
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar
 
-LEARNING_STEPS = 150  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
+LEARNING_STEPS = 120  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
 TRUNK_FILE = Path(__file__).with_name("trunk.npz")
 NEEDED = ("jax", "onnx")
 

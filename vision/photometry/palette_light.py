@@ -50,6 +50,7 @@ FEWEST = 20  # places to tell light by
 # one standard deviation of a rendition's contrast and vividness; by how little they differ that is
 # left, from photo to photo of one camera (docs/learned.md); how far off a place may be in each turn
 RENDITION_SD, LEAST_RENDITION, RENDITION_ROUNDS = 0.4, 0.03, (0.3, 0.2, 0.12, 0.12)
+RENDITION_SPAN = (0.5, 2.0)  # of contrast and vividness: no camera is farther off
 # brightness and two hues at right angles, of B G R
 AXES = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 LIGHT_PRECISION = np.array([BRIGHTNESS_SD, HUE_SD, HUE_SD]).T ** -2.0
@@ -148,8 +149,9 @@ def tell_rendition(paint: np.ndarray, bare: np.ndarray, colours: np.ndarray) -> 
         vivid = ((hues * paint[:, 1:]).sum() + RENDITION_SD**-2) / (
             (hues * own[:, 1:]).sum() + RENDITION_SD**-2
         )
-        told = Rendition(float(contrast), float(vivid), float(brighter) / math.sqrt(3))
-    changes = abs(math.log(max(told.contrast, 0.1))), abs(math.log(max(told.vivid, 0.1)))
+        contrast, vivid = np.clip((contrast, vivid), *RENDITION_SPAN).tolist()
+        told = Rendition(contrast, vivid, float(brighter) / math.sqrt(3))
+    changes = abs(math.log(told.contrast)), abs(math.log(told.vivid))
     return told if max(changes) > LEAST_RENDITION else PLAIN_RENDITION
 
 

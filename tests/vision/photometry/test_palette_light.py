@@ -135,10 +135,12 @@ def test_without_colours_the_board_tells_the_light():
     assert np.array_equal(told.weights, alone.weights)
 
 
-def test_a_picture_that_is_white_all_over_has_some_light(known_copy):
+def test_a_picture_that_is_of_one_colour_all_over_has_some_light(known_copy):
     _, reference = known_copy
-    light = reference.estimate_light(to_logs(np.full((*SHAPE, 3), 255)))
-    assert np.isfinite(light.weights).all()
+    for level in (255, 120):
+        light = reference.estimate_light(to_logs(np.full((*SHAPE, 3), level)))
+        assert np.isfinite(light.weights).all()
+        assert 0.5 <= light.rendition.contrast <= 2 and 0.5 <= light.rendition.vivid <= 2
 
 
 @pytest.mark.parametrize("vivid", [0.75, 1.0, 1.35])

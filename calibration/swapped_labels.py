@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from calibration.learned.cut_out import Specimen
+from calibration.learned.outlines import SHADE_WEIGHT
 from vision.plan import Plan
 
 # of its unlikeness to its own kind, that a piece has to the other's: no two honest ones of five
@@ -20,8 +21,7 @@ LOOK_SIDE = 20  # pixels a side at which looks are compared
 SHIFT = 2  # of these by which a piece may be cut out beside another
 DISC_TURNS = 24  # in which discs are compared; others lie in four
 CLEAR_SHARE = 0.5  # of a look that nothing covers at least, to be compared
-SHADE_WEIGHT = 0.3  # of differences of brightness alone, which light makes too
-# of B G R logarithms: brightness, and two hues at right angles, as much as they count
+# of B G R logarithms: brightness, and two hues at right angles, as `colour_difference` counts them
 COUNTING = np.vstack(
     [
         np.full(3, SHADE_WEIGHT**0.5 / 3),

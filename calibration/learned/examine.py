@@ -14,7 +14,7 @@ from calibration.learned.teach import Lesson
 from calibration.trial import Row, Trial
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
 from vision.learned.canvas import picture_of
-from vision.learned.groups import FOREIGN, UNDER, SiteGroup
+from vision.learned.groups import FOREIGN, UNDER
 from vision.learned.network import SITE_GRID
 from vision.learned.reader import Glance, LearnedReader, log_softmax, sample_map
 
@@ -68,7 +68,7 @@ class Examination(msgspec.Struct, frozen=True):
             Row("", "", reader.groups[a.group].reads, reader.groups[a.group].classes[a.want], told)
             for a in self.sites
             if a.want != FOREIGN and reader.groups[a.group].classes[a.want] != UNDER
-            for told in [site_evidence(reader.groups[a.group], a.told)]
+            for told in [reader.pile_evidence(reader.groups[a.group], a.told)]
         ]
         for a in self.pieces:
             told = [((reader.names[k],), p * a.found) for k, p in a.kinds.items()]
@@ -76,12 +76,6 @@ class Examination(msgspec.Struct, frozen=True):
             seen = SiteEvidence(tuple((c, math.log(max(p, 1e-9))) for c, p in options), FLOOR)
             rows.append(Row("", "", "cluster", (reader.names[a.want],), seen))
         return Trial(rows)
-
-
-def site_evidence(g: SiteGroup, told: np.ndarray) -> SiteEvidence:
-    """told: (classes,) log-probabilities"""
-    options = [(g.classes[c], float(told[c])) for c in np.argsort(-told) if c != FOREIGN]
-    return SiteEvidence(tuple(options), float(told[FOREIGN]))
 
 
 def examine_network(lesson: Lesson, reader: LearnedReader) -> Examination:

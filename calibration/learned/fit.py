@@ -63,20 +63,25 @@ def fit_reader(
     lesson = prepare_lesson(plan, shots, matcher.lying if matcher is not None else [])
     prior, heaps = PlacementPrior.of(plan, layouts), HeapPrior.of(plan, layouts)
 
-    def build_reader(weights: Weights) -> tuple[Reader, Trial]:
-        learned = learned_reader(lesson, weights)
-        told = examine_network(lesson, learned)
-        learned.set_trust(*weigh_trust(told, learned))
-        return Reader(plan, registrar, learned, matcher, prior, heaps), told.trial(learned)
+    def build_reader(weights: Weights) -> Reader:
+        return Reader(plan, registrar, learned_reader(lesson, weights), matcher, prior, heaps)
+
+    def examine_reader(reader: Reader) -> Trial:
+        told = examine_network(lesson, reader.learned)
+        reader.learned.set_trust(*weigh_trust(told, reader.learned))
+        return told.trial(reader.learned)
 
     def show_first(weights: Weights) -> None:
+        reader = build_reader(weights)
+        if matcher is not None:  # else nobody asks how far it is believed
+            examine_reader(reader)
         if half_learnt is not None:
-            half_learnt(build_reader(weights)[0])
+            half_learnt(reader)
 
     teach = teach_apart if beside else partial(teach_network, beside=False)
     first = None if half_learnt is None else show_first
     weights = teach(
         lesson, load_trunk_weights(), steps, progress=progress, keep=keep, half_learnt=first
     )
-    reader, trial = build_reader(weights)
-    return reader, lesson, trial
+    reader = build_reader(weights)
+    return reader, lesson, examine_reader(reader)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 import cv2
 import numpy as np
 
+SHADE_WEIGHT = 0.3  # of differences of brightness alone, which light and shadows make too
+
 
 def footprint_mask(
     size: tuple[float, float],
@@ -36,7 +38,7 @@ def colour_difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     (shadows)"""
     d = seen - empty
     bright = d.mean(-1)
-    return np.sqrt(0.3 * bright**2 + ((d - bright[..., None]) ** 2).sum(-1))
+    return np.sqrt(SHADE_WEIGHT * bright**2 + ((d - bright[..., None]) ** 2).sum(-1))
 
 
 def best_place(

@@ -1,6 +1,7 @@
 """How far a network is believed, by what it tells of made-up boards it never saw."""
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +19,7 @@ from calibration.learned.examine import (
     weigh_trust,
 )
 from vision.learned.groups import FOREIGN, UNDER, Form, SiteGroup
+from vision.learned.reader import LearnedReader
 
 PILE, FIELD, BANK = range(3)
 GROUPS = (
@@ -29,7 +31,8 @@ FORMS = (
     Form((18.0, 8.0), False, 8.0, ("ship",)),
     Form((12.0, 12.0), True, 30.0, ("man", "chief")),  # stands
 )
-READER = SimpleNamespace(groups=GROUPS, forms=FORMS, names=["ship", "man", "chief"])
+READER = SimpleNamespace(groups=GROUPS, forms=FORMS, names=["ship", "man", "chief"], under=("?",))
+READER.pile_evidence = partial(LearnedReader.pile_evidence, READER)
 EMPTY, DESERT, SHIP, MAN, CHIEF = 0, 2, 0, 1, 2
 
 

@@ -22,17 +22,20 @@ from engine import Game, say
 from engine.layout import Contents, Layout
 from vision.evidence.site_evidence import FLOOR, Evidence, SiteEvidence
 
+# A search cut short may call illegal what is only unexplained yet.
+BUDGET = 3000
+
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What is known before a view is examined.
 
     past: the states that stand, newest first, each with the text of the action that led to it
     (None: a start or an edit). seen: where the board was behind the state in the last settled view.
-    reads: how each site is read. optional: sites that people may leave out. budget_s: seconds for
-    the search. excused: contents that people said do not lie there, for as long as they are what is
-    read. sure: what was last read beyond doubt. said: indices of the past actions that people
-    stated; the others are guesses by the camera, which later looks may correct. guessed: indices
-    of those guesses that were one of several ways to the same board.
+    reads: how each site is read. optional: sites that people may leave out. budget: how many
+    hypotheses the search may look at. excused: contents that people said do not lie there, for as
+    long as they are what is read. sure: what was last read beyond doubt. said: indices of the past
+    actions that people stated; the others are guesses by the camera, which later looks may correct.
+    guessed: indices of those guesses that were one of several ways to the same board.
     """
 
     game: Game
@@ -40,9 +43,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     seen: Layout = {}
     reads: dict[str, str] = {}
     optional: frozenset[str] = frozenset()
-    # the longest search in many games takes 0.5 s here, a core of a Pi 4 is five to eight times as
-    # slow, and one cut short may call illegal what is only unexplained yet
-    budget_s: float = 4.0
+    budget: int = BUDGET
     excused: Layout = {}
     sure: Layout = {}
     said: frozenset[int] = frozenset()
@@ -95,14 +96,14 @@ class Reconciliation:
         may have been supposed because of one, alternative readings are tried as well."""
         c, look = self.context, self.look
         points = starting_points(c.past, look, c.guessed, c.said)
-        found = search_explanations(points, c.seen, look, c.past, c.budget_s, said=c.said)
+        found = search_explanations(points, c.seen, look, c.past, c.budget, said=c.said)
         doubts = look.doubtful.keys() | look.hazy.keys()
         best = found[0]
         matter = best.violations or differing_sites(best, look) or best.touched & doubts
         if not doubts or not (matter or len(best.actions) > 1):
             return found
         others = search_explanations(
-            points, c.seen, look, c.past, c.budget_s / 2, doubts=True, said=c.said
+            points, c.seen, look, c.past, c.budget // 2, doubts=True, said=c.said
         )
         simpler = len(others[0].actions) < len(best.actions)
         return others if matter or simpler else found

@@ -3,7 +3,6 @@ each fits."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -39,7 +38,7 @@ def search_explanations(
     seen: Layout,
     look: Look,
     past: Past,
-    budget_s: float,
+    budget: int,
     width: int = 8,
     depth: int = 8,
     doubts: bool = False,
@@ -48,10 +47,10 @@ def search_explanations(
     """The hypotheses found, best first.
 
     bases: (state, events taken back, cost), newest first. doubts: try alternative readings of
-    doubtful sites too. said: see `Context`. budget_s: seconds of this thread's own CPU time, so
-    that a busy machine reaches the same conclusion, only later.
+    doubtful sites too. said: see `Context`. budget: hypotheses after which it goes on to nothing
+    more. Not a time, so that a slow machine reaches the same conclusion, only later.
     """
-    search = _Search(look, past, seen, said, time.thread_time() + budget_s)
+    search = _Search(look, past, seen, said, budget)
     starts = [search.start_of(*base) for base in bases]
     forgotten = forgotten_actions(starts[0], look, past, said, seen)
     if not differing_sites(starts[0], look):
@@ -64,7 +63,7 @@ def search_explanations(
         beam = _worth_going_on(hypotheses, fresh, width)
         if not beam or search.is_over:
             break
-    hypotheses += _done_before(hypotheses, look, search.end)
+    hypotheses += _done_before(hypotheses, search)
     reguessed = {undo for _, undo, cost in bases if cost == REGUESS}
     return _best_first(_less_unfinished(hypotheses, reguessed, search.lay))
 
@@ -76,20 +75,21 @@ def _best_first(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
 class _Search:
     """What stays the same while hypotheses are generated.
 
-    lay: the board as it lay before this look. end: `time.thread_time()` at which to stop.
+    lay: the board as it lay before this look. budget: how many more hypotheses it may look at.
     """
 
     def __init__(
-        self, look: Look, past: Past, seen: Layout, said: frozenset[int], end: float
+        self, look: Look, past: Past, seen: Layout, said: frozenset[int], budget: int
     ) -> None:
-        self.look, self.past, self.seen, self.said, self.end = look, past, seen, said, end
+        self.look, self.past, self.seen, self.said = look, past, seen, said
+        self.budget = budget
         self.lay: Layout = {**past[0][0].layout(), **seen}
         self._known: set[bytes] = set()
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up."""
-        return time.thread_time() > self.end
+        """Whether the budget is spent."""
+        return self.budget <= 0
 
     def start_of(self, state: State, undo: int, cost: float) -> Hypothesis:
         """The hypothesis that nothing has been done since one of the bases."""
@@ -115,7 +115,9 @@ class _Search:
             if difference and not hypothesis.violations and -hypothesis.cost >= best - STANDS_OUT:
                 proposals = _proposals_for(hypothesis, difference, self.look, doubts and n < 3)
                 for proposal in proposals:
-                    children += self._after_proposal(hypothesis, proposal)
+                    after = self._after_proposal(hypothesis, proposal)
+                    self.budget -= 1 + len(after)
+                    children += after
                 if self.is_over:
                     break
         return children
@@ -211,20 +213,19 @@ def _still_shown(state: State, seen: Layout) -> dict[str, dict[Contents, float]]
     return lag
 
 
-def _done_before(hypotheses: list[Hypothesis], look: Look, end: float) -> list[Hypothesis]:
+def _done_before(hypotheses: list[Hypothesis], search: _Search) -> list[Hypothesis]:
     """The best run, with what it leaves unexplained done earlier in it. The last building of a
     round shows little beside the births that followed, so no run that begins with it survives."""
     best = max((h for h in hypotheses if not h.violations), key=lambda h: h.total)
     found: list[Hypothesis] = []
     open_ = _unlikely_end(best)
-    while open_ and not _is_plain(best) and time.thread_time() < end:
+    while open_ and not _is_plain(best) and not search.is_over:
         hypothesis: Hypothesis | None = open_.pop()
         while hypothesis is not None:
-            more = [
-                h
-                for h in _with_one_inserted(hypothesis, differing_sites(hypothesis, look), look)
-                if h.total > hypothesis.total
-            ]
+            left = differing_sites(hypothesis, search.look)
+            tried = list(_with_one_inserted(hypothesis, left, search.look))
+            search.budget -= 1 + len(tried)
+            more = [h for h in tried if h.total > hypothesis.total]
             hypothesis = max(more, key=lambda h: h.total, default=None)
             if hypothesis is not None and hypothesis.total > best.total:
                 best = hypothesis

@@ -32,7 +32,6 @@ def tried(name, seed):
             past=[(line.state, line.action) for line in reversed(table.lines)],
             reads=table.reads,
             optional=table.optional,
-            budget_s=2.0,
         )
         lately = {
             s for a, b in zip(table.lines[-5:], table.lines[-4:]) for s in changed(a.state, b.state)

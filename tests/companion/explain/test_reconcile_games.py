@@ -1,11 +1,9 @@
 """Whole games of every game, seen by a good and by a tired reader: what the table may get wrong,
 and how often."""
 
-import time
-from types import SimpleNamespace
-
 import pytest
 
+from companion.explain.search import search_explanations
 from tests.companion.support.season import Season
 
 DOINGS = 40
@@ -48,11 +46,11 @@ def test_a_game_poorly_seen_raises_no_alarm_for_pieces_nobody_touched(name):
     assert len(s.wrong) <= 2 and len(s.unclear) <= s.looks / 20, s.report()
 
 
-def test_a_slow_processor_reaches_the_same_verdicts_only_later(monkeypatch):
-    def slow_time():
-        return 6 * time.thread_time()
+def test_no_look_comes_near_the_budget_at_which_the_search_is_cut_short(monkeypatch):
+    def hurried(bases, seen, look, past, budget, **kw):
+        return search_explanations(bases, seen, look, past, budget // 8, **kw)
 
-    monkeypatch.setattr("companion.explain.search.time", SimpleNamespace(thread_time=slow_time))
+    monkeypatch.setattr("companion.explain.reconcile.search_explanations", hurried)
     s = season("ur", seed=1, unsure=0.05, mischief=0.0)
     assert not s.alarms, s.alarms
 

@@ -14,6 +14,19 @@ from tests.support.studio import board, carded, tools
 __all__ = ["board", "calibrated", "carded", "tools"]
 
 
+@pytest.fixture
+def few_rounds(monkeypatch):
+    """A function that says in how many steps classes are fitted at least, which takes longer than
+    all else where little is learnt"""
+
+    def limit_rounds(least):
+        for where in ("class_fit", "refit"):
+            monkeypatch.setattr(f"calibration.learned.{where}.LEAST_ROUNDS", least)
+        monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 8)
+
+    return limit_rounds
+
+
 @pytest.fixture(scope="session")
 def calibrated(tmp_path_factory):
     """(copy, registrar, shots), which nobody may change"""

@@ -251,12 +251,11 @@ def test_another_edition_of_a_board_with_rows_plays():
 
 @pytest.mark.slow
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_a_traced_map_calibrates(tmp_path, monkeypatch):
+def test_a_traced_map_calibrates(tmp_path, monkeypatch, few_rounds):
     """All the way to a model that loads; how well it reads is other tests' business, so that it
     learns from few made-up boards."""
     monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 3)
-    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 3)
-    monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
+    few_rounds(5)
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]

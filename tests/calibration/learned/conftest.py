@@ -14,6 +14,10 @@ def lesson(calibrated, tmp_path_factory):
     copy, _, shots = calibrated
 
     def cut_lesson(folder):
-        (folder / "lesson").write_bytes(pickle.dumps(prepare_lesson(copy.plan, shots, [])))
+        # pieces cut out no finer than they are looked at are cut out in half the time
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("calibration.learned.teach.CUT_ZOOM", 1.0)
+            lesson = prepare_lesson(copy.plan, shots, [])
+        (folder / "lesson").write_bytes(pickle.dumps(lesson))
 
     return pickle.loads((made_once(tmp_path_factory, "lesson", cut_lesson) / "lesson").read_bytes())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from calibration.copy import read_layout
+from calibration.learned import teach
 from calibration.learned.compose import SIDE
 from calibration.learned.examine import examine_network, weigh_trust
 from calibration.learned.fit import can_learn, load_trunk_weights
@@ -87,9 +88,10 @@ def test_a_network_that_learnt_nothing_is_found_to_guess(lesson, monkeypatch):
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson):
+def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson, few_rounds):
+    few_rounds(40)
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 8, beside=False))
+    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 4, beside=False))
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)
@@ -105,13 +107,28 @@ def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, less
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
+def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, monkeypatch):
+    use_few_rounds(monkeypatch.setattr)
+    monkeypatch.setattr("calibration.learned.teach._teach_and_tell", teach_in_few_rounds)
     parts = []
     apart = teach_apart(lesson, load_trunk_weights(), 3, progress=parts.append)
     here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
     whole = 3 + int(LAST_SHARE * 3)  # the last batches are for the classes
     assert parts == pytest.approx([n / whole for n in range(1, whole + 1)])
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
+
+
+def use_few_rounds(set_to):
+    for where in ("class_fit", "refit"):
+        set_to(f"calibration.learned.{where}.LEAST_ROUNDS", 5)
+    set_to("calibration.learned.teach.SAMPLES_SHOWN", 8)
+
+
+def teach_in_few_rounds(*args):
+    """In the other process, which knows nothing of what is patched here"""
+    with pytest.MonkeyPatch.context() as patch:
+        use_few_rounds(patch.setattr)
+        teach._teach_and_tell(*args)
 
 
 def take_batches(weights, fresh, shapes, batches, run):
@@ -122,6 +139,7 @@ def take_batches(weights, fresh, shapes, batches, run):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach.KEPT_EVERY", 2)
+    monkeypatch.setattr("calibration.learned.teach.LAST_SHARE", 1.0)
     monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
     graph = draw_graph(lesson, initial_weights(lesson.shapes, 0))
     monkeypatch.setattr("calibration.learned.teach.draw_graph", lambda *_: graph)
@@ -132,7 +150,7 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     class Killed(Exception):
         pass
 
-    whole = 6 + int(LAST_SHARE * 6)  # the last batches are for the classes
+    whole = 6 + 6  # the last batches are for the classes
 
     def kill_half_way(part):
         if part > 4.5 / whole:
@@ -156,10 +174,10 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     assert parts == pytest.approx([n / whole for n in range(5, whole + 1)])
     parts.clear()
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 3 + int(LAST_SHARE * 3), "another lesson's is not gone on with"
+    assert len(parts) == 3 + 3, "another lesson's is not gone on with"
     keep.write_bytes(keep.read_bytes()[:1000])
     teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 2 * (3 + int(LAST_SHARE * 3))
+    assert len(parts) == 2 * (3 + 3)
 
 
 def test_a_learner_that_dies_is_told(lesson, monkeypatch):

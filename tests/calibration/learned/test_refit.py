@@ -106,10 +106,13 @@ def test_what_two_numbers_tell_only_together_is_learnt_of_pieces(monkeypatch):
         "matched": np.ones(600, np.float32),
     }
     prints = np.zeros((600, TEMPLATES), np.float32)
+    # few steps in which prints, which here tell nothing, move, and many without
+    monkeypatch.setattr("calibration.learned.class_fit.FEW_ROUNDS", 0)
+    monkeypatch.setattr("calibration.learned.class_fit.STILL_ROUNDS", 45)
     right = []
     for hidden in ({}, HIDDEN):
         monkeypatch.setattr("calibration.learned.class_fit.HIDDEN", hidden)
-        w = fit_classifier("piece", initial_weights(shapes, 0), rows, 150, parts=True)
+        w = fit_classifier("piece", initial_weights(shapes, 0), rows, 10, parts=True)
         told = share_colours_of_rows("piece", w, rows), match_parts_of_rows("piece", w, rows)
         logits = classify_places(w, "piece", np.hstack([described, *told]), prints)
         right.append((np.asarray(logits).argmax(1) == rows["label"]).mean())
@@ -139,10 +142,11 @@ def test_a_peak_of_one_form_at_a_rival_is_told_as_that():
     assert flat["label"].tolist() == [3] and flat["allowed"].tolist() == [[0, 0, 1, 1]]
 
 
-def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson):
+def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson, few_rounds):
+    few_rounds(30)
     fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
     run = partial(trunk_features, fresh)
-    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 8), run)
+    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 4), run)
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
     [sites] = site_rows(fresh, run(asked["x"]), asked, run)

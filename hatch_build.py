@@ -87,7 +87,7 @@ if __name__ == "__main__":
     # After an install, whose own words nobody sees: said once, and no fault.
     if not LIBRARY.exists():
         print(
-            "No C compiler here, or none that works: reading takes about twice as long. "
+            "No C compiler here, or none that works: finding the board takes three times as long. "
             "To have one: sudo apt-get install gcc, then "
             "make install again."
         )

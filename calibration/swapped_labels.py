@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from calibration.learned.cut_out import Specimen
 from calibration.learned.outlines import SHADE_WEIGHT
+from calibration.learned.specimens import Specimen
 from vision.plan import Plan
 
 # of its unlikeness to its own kind, that a piece has to the other's: no two honest ones of five

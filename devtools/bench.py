@@ -192,9 +192,7 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
     yield floor
     yield each("board found without knowing where", lambda picture, pose: reader.locate(picture))
     yield each(f"stage: registration checked ({poses[0].by})", reader.locate)
-    for part in (reader.learned, reader.matcher):
-        if part is not None:
-            yield each(f"stage: {type(part).__name__}, all its sites", part.read)
+    yield each("stage: all sites by the network", reader.learned.read)
     found = [reader.read_sites(s.picture, p) for s, p in zip(scenes, poses)]
     yield time_works(
         "stage: held to the box's counts",

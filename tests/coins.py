@@ -11,17 +11,16 @@ import cv2
 import numpy as np
 
 from tests.support.networks import StandIn
+from vision.evidence.site_evidence import SiteEvidence
 from vision.geometry.pose import Pose
-from vision.photometry.canvas import Empty, Frame
+from vision.geometry.site_windows import Pyramid
 from vision.plan import parse_plan
 from vision.reader import Reader
-from vision.readers.loose.cards.card_reader import Firsts
-from vision.readers.loose.pieces.looks import Look
-from vision.readers.loose.reader import ClusterReader
-from vision.readers.loose.scene.polar_patches import Form, Rings
 
 SIZE = (640, 480)
-COIN, DISH = Form((14.0, 14.0), 2.0, True), Form((22.0, 22.0), 2.0, True)
+HEIGHT = 2.0  # mm
+COIN, DISH = 14.0, 22.0  # mm across
+SEEN = 4.0  # pixels a mm at which coins are looked for
 PALE, DARK, GREEN = (205, 205, 205), (40, 40, 40), (60, 150, 70)
 KINDS = {"pale": (COIN, PALE), "dark": (COIN, DARK), "green": (COIN, GREEN), "dish": (DISH, PALE)}
 SITES = {
@@ -72,7 +71,7 @@ class Coins:
 
     def film(self, pieces, pose=POSE, light=1.0, noise=1.5):
         if id(pose) not in self.places:
-            self.places[id(pose)] = pose, pose.to_mm(self.px), pose.to_mm(self.px, COIN.height)
+            self.places[id(pose)] = pose, pose.to_mm(self.px), pose.to_mm(self.px, HEIGHT)
         _, mm, tops = self.places[id(pose)]
         picture = cv2.remap(
             self.board,
@@ -82,8 +81,8 @@ class Coins:
             borderMode=cv2.BORDER_REFLECT,
         )
         for kind, x, y in pieces:
-            form, colour = KINDS[kind]
-            share = (form.inner - np.hypot(*(tops - (x, y)).T) + 0.3).clip(0, 0.6).reshape(
+            size, colour = KINDS[kind]
+            share = (size / 2 - np.hypot(*(tops - (x, y)).T) + 0.3).clip(0, 0.6).reshape(
                 *SIZE[::-1], 1
             ) / 0.6
             picture = picture * (1 - share) + np.array(colour) * share
@@ -99,28 +98,49 @@ class Coins:
                 "size": [190, 140],
                 "corners": [[0, 0], [190, 0], [190, 140], [0, 140]],
                 "piece": [
-                    {"kind": k, "size": f.size[0], "height": f.height}
-                    for k, (f, _) in KINDS.items()
+                    {"kind": k, "size": size, "height": HEIGHT} for k, (size, _) in KINDS.items()
                 ],
                 "site": [{"id": s, "reads": "cluster", "outline": o} for s, o in SITES.items()],
             },
             "plan.toml",
         )
-        frame = Frame.of(plan, [POSE])
-        empty = Empty.of(frame, [frame.flatten(self.film([]), frame.maps(POSE))])
-        looks = {}
-        for form in (COIN, DISH):
-            rings, kinds = (
-                Rings.around(form, frame.scale),
-                [k for k, (f, _) in KINDS.items() if f == form],
-            )
-            looks[form] = Look(
-                tuple(kinds),
-                np.stack([np.full((*rings.cell.shape, 3), KINDS[k][1], np.float32) for k in kinds]),
-            )
         registrar = registrar or SimpleNamespace(is_ambiguous=lambda image, pose: False)
-        matcher = ClusterReader(plan, empty, Firsts((), {}), looks)
-        return Reader(plan, registrar, StandIn(), matcher)
+        return Reader(plan, registrar, CoinFinder(self.film([], noise=0)))
+
+
+def from_above(picture, pose):
+    return pose.rectify(picture, 0, 0, 190, 140, SEEN, HEIGHT).astype(float)
+
+
+class CoinFinder(StandIn):
+    """Tells coins by what differs from the empty board: how large it is, and of what colour"""
+
+    def __init__(self, empty):
+        super().__init__()
+        self.empty = from_above(empty, POSE)
+
+    def read(self, picture, pose, sites=None, cache=None):
+        seen = from_above(Pyramid.of(picture).level(0), pose)
+        seen *= np.median(self.empty / np.maximum(seen, 1))
+        strange = cv2.blur(np.abs(seen - self.empty).max(-1), (3, 3)) > 25
+        count, label, stats, middles = cv2.connectedComponentsWithStats(strange.astype(np.uint8))
+        found = {s: [] for s in SITES}
+        for n in range(1, count):
+            across = (stats[n, cv2.CC_STAT_AREA] * 4 / np.pi) ** 0.5 / SEEN
+            if across > COIN / 2:
+                size = min((COIN, DISH), key=lambda v: abs(v - across))
+                colour = np.median(seen[label == n], 0)
+                kinds = {k: c for k, (s, c) in KINDS.items() if s == size}
+                kind = min(kinds, key=lambda k: np.abs(colour - kinds[k]).sum())
+                x, y = (middles[n] + 0.5) / SEEN
+                for site, (low, _, high, _) in SITES.items():
+                    if low[0] <= x < high[0] and low[1] <= y < high[1]:
+                        found[site].append(kind)
+        return {
+            s: SiteEvidence(((tuple(sorted(kinds)), -0.01),), -6.0)
+            for s, kinds in found.items()
+            if sites is None or s in sites
+        }
 
 
 @cache

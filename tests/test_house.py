@@ -125,8 +125,8 @@ def without_docstrings(room):
     """Public names of a room that say nothing of themselves; a method may inherit what it says."""
     for path in files(room):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        # calibration's packages, and the matchers and the network, are still to come
-        owing = len(parts) > 2 if room == "calibration" else {"readers", "learned"} & set(parts)
+        # calibration's packages and the network are still to come
+        owing = len(parts) > 2 if room == "calibration" else "learned" in parts
         if owing or parts[-1] in ("__init__", "__main__"):
             continue
         module = importlib.import_module(".".join(parts))
@@ -166,7 +166,6 @@ FLOORS = (  # of vision, each standing on those before it only
     "placement",
     "motion",
     "learned",
-    "readers",
     "reader",
 )
 
@@ -192,10 +191,6 @@ def imported(path):
             yield from (f"{node.module}.{a.name}" for a in node.names)
 
 
-# the matchers, which the learned reader is to replace, ask names what looks alike
-OLD = ("vision/readers/", "calibration/readers/")
-
-
 def test_vision_takes_no_name_apart():
     """Which pieces lie below others, look alike or lie alike is the plan's to say, not that of
     kinds' names and sites' ids"""
@@ -205,15 +200,14 @@ def test_vision_takes_no_name_apart():
     )
     for path in (*files("vision"), *files("calibration")):
         where = path.relative_to(ROOT).as_posix()
-        if where.startswith(OLD) or where == "vision/plan.py":
+        if where == "vision/plan.py":
             continue
         for n, line in enumerate(path.read_text().splitlines(), 1):
             assert not parsing.search(line), f"{where}:{n} takes a name apart: {line.strip()}"
 
 
-# What is to stay; the matchers' names go with them.
 NAMED = [
-    *(f"vision/{part}" for part in FLOORS if part != "readers"),
+    *(f"vision/{part}" for part in FLOORS),
     "calibration/survey",
     "calibration/empty_board",
     "calibration/learned",

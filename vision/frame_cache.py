@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from vision.evidence.site_evidence import SiteEvidence
 from vision.geometry.pose import Pose
-
-State = TypeVar("State")
-
-
-class StaleCache(Exception):
-    """A picture is too unlike the one that a cache was filled from."""
 
 
 class FrameCache:
@@ -21,8 +14,8 @@ class FrameCache:
     Whoever looks at one board again and again owns one and hands it over with each picture;
     readings are the same as without but for what noise makes of them, only quicker.
 
-    sites: the evidence of all sites, each as it was read last, by itself; states: what readers keep
-    for themselves: one that does raises StaleCache in another light."""
+    sites: the evidence of all sites, each as it was read last, by itself; states: what a
+    reader keeps for itself."""
 
     def __init__(self) -> None:
         self.forget()
@@ -37,9 +30,3 @@ class FrameCache:
         """Forgets everything where another reader looks or the board has moved."""
         if self.reader is not reader or self.pose is not pose:
             self.forget(reader, pose)
-
-    def state(self, name: str, make: Callable[[], State]) -> State:
-        """What the reader of that name keeps, made when first asked for"""
-        if name not in self.states:
-            self.states[name] = make()
-        return self.states[name]

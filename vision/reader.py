@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Set
 from pathlib import Path
 
 import msgspec
@@ -14,11 +14,10 @@ import numpy as np
 from vision.evidence.heap_prior import HeapPrior
 from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
-from vision.frame_cache import FrameCache, StaleCache
+from vision.frame_cache import FrameCache
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
-from vision.learned.merge import CARD_WEIGHTS, VOICE_WEIGHTS, VoiceWeights, merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.learned.square_grid import SquareGrid, rank_places
 from vision.placement import (
@@ -31,7 +30,6 @@ from vision.placement import (
     weigh_reading,
 )
 from vision.plan import Plan, parse_plan
-from vision.readers.loose.reader import ClusterReader
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar, corner_shift
 from vision.storage import model_file
@@ -53,14 +51,13 @@ class Reader:
         plan: Plan,
         registrar: Registrar,
         learned: LearnedReader,
-        matcher: ClusterReader | None = None,
         prior: PlacementPrior | None = None,
         heaps: HeapPrior | None = None,
     ) -> None:
-        """learned: the network; matcher: a second voice, where pieces lie loose; prior: where kinds
-        lay in the calibration photos; heaps: whether pieces that lie together are of one kind"""
+        """learned: the network; prior: where kinds lay in the calibration photos; heaps: whether
+        pieces that lie together are of one kind"""
         self.plan, self.registrar = plan, registrar
-        self.learned, self.matcher = learned, matcher
+        self.learned = learned
         self.prior, self.heaps = prior or PlacementPrior({}), heaps or HeapPrior()
 
     def read(
@@ -198,46 +195,8 @@ class Reader:
             if len(cache.sites) < len(self.plan.site):
                 sites = None
         found = self.learned.read(picture, pose, sites, cache)
-        if self.matcher is not None:
-            try:
-                matched = self.matcher.read(picture, pose, sites, cache)
-            except StaleCache:
-                cache.forget(self, pose)
-                return self.read_sites(image, pose, None, cache)
-            found |= self.merge_voices(matched, found)
         beyond = beyond_picture([self.plan.sites[s] for s in found], pose)
         return {s: UNSEEN if s in beyond else e for s, e in found.items()}
-
-    def merge_voices(
-        self, matched: Mapping[str, SiteEvidence], learned: Mapping[str, SiteEvidence]
-    ) -> dict[str, SiteEvidence]:
-        """The matcher's evidence with the network's, as far as that is believed. Of piles it tells
-        no more than that a card lies there which does not belong there"""
-        taught, trust = self.learned.taught, self.learned.trust
-        first = self.learned.cards_alone | self.learned.upright_sites
-
-        def weights_of(site: str, e: SiteEvidence) -> VoiceWeights:
-            """The matcher hardly counts where the network tells a card alone, or pieces that stand,
-            but for what it was never taught, and things that are no pieces"""
-            if site not in first or e.foreign:
-                return VOICE_WEIGHTS
-            known = taught[site] is None or e.best in taught[site]
-            return CARD_WEIGHTS if known else VOICE_WEIGHTS
-
-        return {
-            s: merge_evidence(
-                e,
-                learned[s],
-                self.plan.sites[s].reads,
-                taught[s],
-                trust[s],
-                weights_of(s, e),
-                self.learned.taught_kinds.get(s),
-            )
-            if s in learned
-            else e
-            for s, e in matched.items()
-        }
 
     def give_back(self) -> None:
         """Frees what is only of use while pictures are read, and what earlier ones left behind."""
@@ -254,8 +213,6 @@ class Reader:
             "registration", self.registrar.pack()
         ) | model_file.add_prefix("wont", self.prior.likely)
         arrays |= model_file.add_prefix("learned", self.learned.pack())
-        if self.matcher is not None:
-            arrays |= model_file.add_prefix(self.matcher.name, self.matcher.pack())
         return arrays
 
     def save(self, path: str | Path) -> None:
@@ -271,9 +228,6 @@ class Reader:
             own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
             registrar = Registrar.unpack(own, model_file.strip_prefix("registration", arrays))
             learned = LearnedReader.unpack(own, model_file.strip_prefix("learned", arrays))
-            part = model_file.strip_prefix(ClusterReader.name, arrays)
-            flat = without_sites(own, learned.tall_sites)
-            matcher = ClusterReader.unpack(flat, part) if part else None
             heaps = HEAPS.decode(model_file.array_as_text(arrays["heaps"]))
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model_file.BadModel(
@@ -285,7 +239,6 @@ class Reader:
             own,
             registrar,
             learned,
-            matcher,
             PlacementPrior(model_file.strip_prefix("wont", arrays)),
             heaps,
         )
@@ -295,14 +248,4 @@ def as_read(plan: Plan) -> Plan:
     """The plan without what only says how to lay samplers: a model does not change with that"""
     return msgspec.structs.replace(
         plan, piece=tuple(msgspec.structs.replace(p, back=None) for p in plan.piece)
-    )
-
-
-def without_sites(plan: Plan, sites: Iterable[str]) -> Plan:
-    """The plan without these sites"""
-    gone = set(sites)
-    return (
-        msgspec.structs.replace(plan, site=tuple(s for s in plan.site if s.id not in gone))
-        if gone
-        else plan
     )

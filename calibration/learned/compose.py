@@ -11,7 +11,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
+from calibration.learned.specimens import fill_mask, footprint_polygon, place_patch
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.evidence.site_evidence import Contents
 from vision.geometry.footprints import camera_position, pile_height, top_shift

@@ -4,7 +4,6 @@ Examination."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import cv2
 import msgspec
@@ -19,12 +18,6 @@ from vision.learned.network import SITE_GRID
 from vision.learned.reader import Glance, LearnedReader, log_softmax, sample_map
 
 ASKED_SAMPLES = 100  # made-up samples
-# shares told right at which it is not believed, and wholly, by photos-2's Nile and Ur (docs/learned.md):
-# of cards, and of pieces that stand, which made-up boards clutter far more than people do; of loose
-# pieces that lie, of which one missed or one too many spoils a count
-CARD_SHARES, PIECE_SHARES = (0.4, 0.6), (0.85, 0.95)
-HALF_TRUST = 0.5  # trust in its loose pieces below which a site's card is better told without them
-FEW_EXAMPLES = 5  # examples below which nothing is known of a group or form
 EXAMINER_SEED = 77_777  # no teacher's
 
 
@@ -123,48 +116,3 @@ def examine_network(lesson: Lesson, reader: LearnedReader) -> Examination:
                 for want, p, row in zip(mine[:, 1], found, kinds)
             )
     return out
-
-
-def weigh_trust(
-    told: Examination, reader: LearnedReader
-) -> tuple[dict[str, float], frozenset[str]]:
-    """(cluster -> 0 to 1, how far the network is to be believed there beside the matcher; those of
-    which it had better tell the card alone): by what it tells right even on made-up boards, of the
-    cards and of the loose pieces of such sites, of those that stand only if they are found too"""
-    forms = [
-        trust_of(
-            share_right(
-                [
-                    a.told == a.want and (a.found > 0.5 or not form.upright)
-                    for a in told.pieces
-                    if a.form == f
-                ]
-            ),
-            CARD_SHARES if form.upright else PIECE_SHARES,
-        )
-        for f, form in enumerate(reader.forms)
-    ]
-    trust: dict[str, float] = {}
-    cards: set[str] = set()
-    for n, g in enumerate(reader.groups):
-        if g.reads == "pile":
-            continue
-        mine = [t for t, form in zip(forms, reader.forms) if set(form.kinds) & set(g.loose)]
-        pieces = min(mine, default=1.0)
-        right = share_right([a.right for a in told.sites if a.group == n])
-        if pieces < HALF_TRUST and len(g.classes) > FOREIGN + 1:
-            cards |= set(g.ids)
-            pieces = 1.0
-        trust |= dict.fromkeys(g.ids, min(trust_of(right, CARD_SHARES), pieces))
-    return trust, frozenset(cards)
-
-
-def trust_of(right: float | None, limits: tuple[float, float]) -> float:
-    """0 up to the lower share told right, 1 from the upper on; who was asked too little is believed"""
-    least, whole = limits
-    return 1.0 if right is None else min(max((right - least) / (whole - least), 0.0), 1.0)
-
-
-def share_right(answers: Sequence[bool]) -> float | None:
-    """None of too few"""
-    return float(np.mean(answers)) if len(answers) >= FEW_EXAMPLES else None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.learned.examine import examine_network, weigh_trust
+from calibration.learned.examine import examine_network
 from calibration.learned.teach import (
     Lesson,
     learned_reader,
@@ -17,7 +17,6 @@ from calibration.learned.teach import (
     teach_apart,
     teach_network,
 )
-from calibration.readers.loose.train import fit_matcher
 from calibration.trial import Trial
 from vision.evidence.heap_prior import HeapPrior
 from vision.geometry.posed_photo import Shot
@@ -59,24 +58,15 @@ def fit_reader(
     processes may help; progress: called with the share that is done; keep: where what is learnt is
     kept on the way; half_learnt: called with what reads as soon as anything does. Raises Unlearnt."""
     layouts = [s.layout for s in shots]
-    matcher = fit_matcher(plan, shots)
-    lesson = prepare_lesson(plan, shots, matcher.lying if matcher is not None else [])
+    lesson = prepare_lesson(plan, shots)
     prior, heaps = PlacementPrior.of(plan, layouts), HeapPrior.of(plan, layouts)
 
     def build_reader(weights: Weights) -> Reader:
-        return Reader(plan, registrar, learned_reader(lesson, weights), matcher, prior, heaps)
-
-    def examine_reader(reader: Reader) -> Trial:
-        told = examine_network(lesson, reader.learned)
-        reader.learned.set_trust(*weigh_trust(told, reader.learned))
-        return told.trial(reader.learned)
+        return Reader(plan, registrar, learned_reader(lesson, weights), prior, heaps)
 
     def show_first(weights: Weights) -> None:
-        reader = build_reader(weights)
-        if matcher is not None:  # else nobody asks how far it is believed
-            examine_reader(reader)
         if half_learnt is not None:
-            half_learnt(reader)
+            half_learnt(build_reader(weights))
 
     teach = teach_apart if beside else partial(teach_network, beside=False)
     first = None if half_learnt is None else show_first
@@ -84,4 +74,4 @@ def fit_reader(
         lesson, load_trunk_weights(), steps, progress=progress, keep=keep, half_learnt=first
     )
     reader = build_reader(weights)
-    return reader, lesson, examine_reader(reader)
+    return reader, lesson, examine_network(lesson, reader.learned).trial(reader.learned)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import cv2
 import numpy as np
@@ -39,25 +39,6 @@ def colour_difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     d = seen - empty
     bright = d.mean(-1)
     return np.sqrt(SHADE_WEIGHT * bright**2 + ((d - bright[..., None]) ** 2).sum(-1))
-
-
-def best_place(
-    score: Callable[[float], np.ndarray], tilts: Iterable[float], doubt: np.ndarray, scale: float
-) -> tuple[np.ndarray, float]:
-    """The highest point over all tilts of score(tilt) - doubt, both (S, S): (offset from the middle
-    (2,) mm, tilt)"""
-    best = (-np.inf, np.zeros(2), 0.0)
-    side = len(doubt)
-    for tilt in tilts:
-        total = score(tilt) - doubt
-        y, x = np.unravel_index(int(total.argmax()), total.shape)
-        if total[y, x] > best[0]:
-            best = (
-                float(total[y, x]),
-                (np.array([x, y], float) + 0.5 - side / 2) / scale,
-                float(tilt),
-            )
-    return best[1:]
 
 
 def sweep_mask(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
@@ -101,8 +82,8 @@ def rim_score(
     pad = cv2.BORDER_REFLECT
     # of the window that the piece takes
     share = min(size[0] * size[1] * scale**2 / unlike.size, 1.0)
-    level = unlike / (np.percentile(unlike, 100 - 30 * share) + 1e-6)
-    strength = edges / (np.percentile(edges, 100 - 10 * share) + 1e-6)
+    level = unlike / np.float32(np.percentile(unlike, 100 - 30 * share) + 1e-6)
+    strength = edges / np.float32(np.percentile(edges, 100 - 10 * share) + 1e-6)
 
     def score(tilt: float) -> np.ndarray:
         grown = [

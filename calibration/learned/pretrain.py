@@ -30,7 +30,6 @@ from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.packed import pack_lesson, unpack_lesson
 from calibration.learned.teach import Lesson, initial_weights, prepare_lesson
-from calibration.readers.loose.train import fit_matcher
 from vision.learned.network import Weights
 
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides
@@ -246,8 +245,7 @@ def copy_lesson(path: Path) -> Lesson:
         return unpack_lesson(path)
     copy = load_copy(path)
     _, shots = shots_of(copy)
-    matcher = fit_matcher(copy.plan, shots)
-    return prepare_lesson(copy.plan, shots, matcher.lying if matcher is not None else [])
+    return prepare_lesson(copy.plan, shots)
 
 
 @click.command()

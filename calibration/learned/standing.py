@@ -10,8 +10,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.cut_out import fill_mask, footprint_polygon
 from calibration.learned.outlines import colour_difference
+from calibration.learned.specimens import fill_mask, footprint_polygon
 from vision.geometry.footprints import camera_position, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size

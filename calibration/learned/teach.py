@@ -21,14 +21,8 @@ from calibration.learned.batch import Shapes
 from calibration.learned.card_looks import draw_card_banks
 from calibration.learned.checkpoint import KEPT_EVERY, Checkpoint
 from calibration.learned.compose import CROWDED, Composer, Look, Truth
-from calibration.learned.cut_out import (
-    CUT_ZOOM,
-    Specimen,
-    align_quarters,
-    cut_specimens,
-    forms_laid_askew,
-    place_patch,
-)
+from calibration.learned.cut_out import cut_specimens
+from calibration.learned.specimens import Specimen, align_quarters, forms_laid_askew, place_patch
 from calibration.learned.standing import (
     Standing,
     StandingLook,
@@ -39,7 +33,7 @@ from calibration.learned.standing import (
 from calibration.learned.whole_looks import looks_by_kind
 from calibration.workers import begin_apart
 from vision.geometry.footprints import camera_position, lies_below
-from vision.geometry.posed_photo import Lying, Shot
+from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import GREY, Canvas
 from vision.learned.groups import (
@@ -139,9 +133,8 @@ def change_patches(
     }
 
 
-def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) -> Lesson:
-    """shots: the calibration photos; lying: where loose pieces and cards of clusters were found in
-    them"""
+def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
+    """shots: the calibration photos"""
     shots = with_empty_board(plan, shots)
     pictures = [Pyramid(s.image) for s in shots]
     views = [small_view(p, s.pose, plan.size) for p, s in zip(pictures, shots)]
@@ -150,7 +143,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     shown = {k for s in shots for contents in s.layout.values() for k in contents}
     tall = [p.height for p in plan.piece if p.kind in shown and stands_upright(p)]
     view = Canvas.suited_to(plan, [s.pose for s in shots], max(tall, default=0.0))
-    fine = view.finer(min(view.scale * CUT_ZOOM, 4.0))
+    fine = view.finer(min(view.scale * CUT_ZOOM, FINEST_CUT))
     lights = [reference.estimate_light(v) for v in views]
     lit = [(p, s.pose, light) for p, s, light in zip(pictures, shots, lights)]
     canvases, cuts = ([v.rectify(*one) for one in lit] for v in (view, fine))
@@ -161,13 +154,13 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     if tall:  # what lies beyond the board, men's heads too, is not the empty board's
         empty[view.beyond_rim()] = GREY
         empty_cut[fine.beyond_rim()] = GREY
-    specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut, lying)
+    specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut)
     upright_found, first = find_standing(plan, fine, shots, cuts, grounds)
     standing = cut_standing(plan, fine, upright_found, first, cuts, grounds)
     upright = align_quarters(plan, specimens)
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks, upright)
-    groups = turn_groups(plan, groups, lying)
+    groups = turn_groups(plan, groups, specimens)
     forms = group_forms(plan, groups)
     groups = measure_tops(plan, groups, forms)
     shapes = Shapes.of(groups, forms, view.scale)
@@ -240,15 +233,15 @@ def complete_groups(
 
 
 def turn_groups(
-    plan: Plan, groups: Sequence[SiteGroup], lying: Sequence[Lying]
+    plan: Plan, groups: Sequence[SiteGroup], specimens: Sequence[Specimen]
 ) -> tuple[SiteGroup, ...]:
     """The groups with how cards lie on their sites: as they were found on those that the plan calls
     alike. Two kinds may show the same print and be told apart by that alone"""
     found: dict[str, list[int]] = defaultdict(list)
-    for one in lying:
+    for one in specimens:
         site, piece = plan.sites[one.site], plan.pieces[one.kind]
         if site.group is not None and not piece.disc and lies_below(plan, site, one.kind):
-            found[site.group].append(round(one.turn / (np.pi / 2)) % 4)
+            found[site.group].append(round(one.turn / 90) % 4)
     usual = {name: max(set(q), key=q.count) for name, q in found.items()}
     out = []
     for g in groups:
@@ -324,6 +317,8 @@ def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
                     looks.setdefault(kind, []).extend(known)
 
 
+# times the canvas' scale at which looks are cut, so that turning them blurs little, and pixels a mm at most
+CUT_ZOOM, FINEST_CUT = 1.5, 4.0
 INNER_MARGIN = 0.15  # of a look's sides by which one may be cut out beside another
 
 

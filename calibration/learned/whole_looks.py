@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
-from calibration.learned.cut_out import Specimen
+from calibration.learned.specimens import Specimen
 
 CLEAR_PIXEL = 0.5  # of a pixel that must be clear for it to be believed
 HALF_SEEN = 0.5  # of a look that must be seen for it to be one of its own beside the others'

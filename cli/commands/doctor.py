@@ -51,7 +51,7 @@ def check_programs(config: Config | None) -> Iterator[Check]:
         kernels.kernel_mode(),
         ""
         if library
-        else "reading takes about twice as long: sudo apt-get install gcc, then make install",
+        else "finding the board takes three times as long: sudo apt-get install gcc, then make install",
     )
     try:
         metadata.version("opencv-python")

@@ -13,7 +13,7 @@ from vision.photometry.room_light import DARK
 
 def test_looks_and_boards_are_drawn(tmp_path, monkeypatch):
     plan = wagons_plan()
-    lesson = prepare_lesson(plan, wagons_shots(plan, 4), [])
+    lesson = prepare_lesson(plan, wagons_shots(plan, 4))
     monkeypatch.setattr(lesson_pictures, "copy_lesson", lambda copy: lesson)
     assert main(["COPY", str(tmp_path / "new")]) is None
     looks, boards = (cv2.imread(str(tmp_path / "new" / f"{n}.png")) for n in ("looks", "boards"))

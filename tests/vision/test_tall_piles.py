@@ -39,10 +39,9 @@ def untaught(plan):
     return LearnedReader(plan, view, groups, (), reference, empty, weights, export_trunk(weights))
 
 
-def test_every_site_is_told_without_a_matcher(plan, untaught):
+def test_every_site_is_told(plan, untaught):
     rng, pose = np.random.default_rng(3), camera()
     image = photo(plan, random_layout(plan, rng, 6), pose, rng)
-    untaught.set_trust({})  # nobody else tells anything
     reader = Reader(plan, None, untaught)
     assert reader.read_sites(image, pose) == untaught.read(image, pose)
     assert reader.read_sites(image, pose, {"11"}).keys() == {"11"}

@@ -22,14 +22,3 @@ class Shot(msgspec.Struct, frozen=True, eq=False):
     pose: Pose
     name: str = ""
     guessed: Mapping[str, float] | None = None
-
-
-class Lying(msgspec.Struct, frozen=True, eq=False):
-    """A piece that was found in a calibration photo. photo: its number; foot: (2,) board mm; turn:
-    radians clockwise as seen."""
-
-    photo: int
-    site: str
-    kind: str
-    foot: np.ndarray
-    turn: float

@@ -3,10 +3,10 @@ value: Kernel.
 
 A function that has a kernel has a numpy way too, beside it, for where there is none:
 
-    _colours = Kernel("sample_colours", "Bnnfnf")    # of sample.c, a letter an argument
+    _to_px = Kernel("to_px", "dddnd")    # of pose.c, a letter an argument
 
-    def sample(canvas, px):
-        if _colours: _colours(canvas, ...)
+    def to_px(pose, mm):
+        if _to_px: _to_px(pose, mm, ...)
         else: ... numpy ...
 """
 

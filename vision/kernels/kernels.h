@@ -22,24 +22,11 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE int held(int v, int most) { return v < 0 ? 0 : v > most ? most : v; }
-
 typedef float floats8 __attribute__((vector_size(32), aligned(4)));
 
 INLINE floats8 load8(const float *p) { return *(const floats8 *)p; }
 
-/* Not fminf and fmaxf, which mind numbers that are none and so are not worked out several at once */
-INLINE float lesser(float a, float b) { return a < b ? a : b; }
+/* Not fmaxf, which minds numbers that are none and so is not worked out several at once */
 INLINE float greater(float a, float b) { return a > b ? a : b; }
-
-/* d = -A⁻¹ b of a symmetric A given as its six upper numbers, in rows */
-INLINE void solved(const double *A, const double *b, double *d)
-{
-    double p = A[3] * A[5] - A[4] * A[4], q = A[2] * A[4] - A[1] * A[5], r = A[1] * A[4] - A[2] * A[3];
-    double whole = A[0] * p + A[1] * q + A[2] * r;
-    d[0] = -(p * b[0] + q * b[1] + r * b[2]) / whole;
-    d[1] = -(q * b[0] + (A[0] * A[5] - A[2] * A[2]) * b[1] + (A[1] * A[2] - A[0] * A[4]) * b[2]) / whole;
-    d[2] = -(r * b[0] + (A[1] * A[2] - A[0] * A[4]) * b[1] + (A[0] * A[3] - A[1] * A[1]) * b[2]) / whole;
-}
 
 #endif

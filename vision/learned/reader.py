@@ -135,9 +135,8 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
 
 class LearnedReader:
     """view: how the board is seen; reference: what tells the light; empty: (H, W, 3) log canvas of
-    the empty board; weights: of the classifiers; trunk: the network's graph, ONNX; trust: site -> 0
-    to 1, how far the network is to be believed there, not read at 0 (None: wholly); cards_alone: of
-    which it tells the card, and no loose pieces; cards: group -> how its cards look"""
+    the empty board; weights: of the classifiers; trunk: the network's graph, ONNX; cards: group ->
+    how its cards look"""
 
     def __init__(
         self,
@@ -149,8 +148,6 @@ class LearnedReader:
         empty: np.ndarray,
         weights: Weights,
         trunk: bytes,
-        trust: Mapping[str, float] | None = None,
-        cards_alone: Set[str] = frozenset(),
         cards: Mapping[int, CardBank] | None = None,
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
@@ -177,37 +174,6 @@ class LearnedReader:
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
         self.tall_sites = frozenset(tall_sites(self.groups))
-        self.set_trust(trust, cards_alone)
-        # on which all loose pieces stand: the matcher tells these by their colour alone
-        stand = {k for f in self.forms if f.upright for k in f.kinds}
-        self.upright_sites = frozenset(
-            i for g in self.groups if g.loose and stand.issuperset(g.loose) for i in g.ids
-        )
-        self.taught = {
-            i: None
-            if g.reads == "cluster"
-            else frozenset(self.under if c == UNDER else c for c in g.classes)
-            for g in self.groups
-            for i in g.ids
-        }
-        self.taught_kinds = {
-            i: frozenset(k for c in g.classes[FOREIGN + 1 :] for k in c) | set(g.loose)
-            for g in self.groups
-            if g.reads == "cluster"
-            for i in g.ids
-        }
-
-    def set_trust(
-        self, trust: Mapping[str, float] | None, cards_alone: Set[str] = frozenset()
-    ) -> None:
-        """How far it is to be believed on each site, and of which it tells the card alone. Of piles
-        nobody else tells anything"""
-        self.trust = {
-            i: 1.0 if trust is None or g.reads == "pile" else trust.get(i, 0.0)
-            for g in self.groups
-            for i in g.ids
-        }
-        self.cards_alone = frozenset(cards_alone)
 
     def read(
         self,
@@ -216,13 +182,9 @@ class LearnedReader:
         sites: Set[str] | None = None,
         cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
-        """Evidence of these sites, of all where none are named; none of sites on which it is not
-        believed. cache: keeps the light while it is still"""
+        """Evidence of these sites, of all where none are named. cache: keeps the light while it is still"""
         picture = Pyramid.of(picture)
-        wanted = [
-            (g, [i for i in g.ids if self.trust[i] > 0 and (sites is None or i in sites)])
-            for g in self.groups
-        ]
+        wanted = [(g, [i for i in g.ids if sites is None or i in sites]) for g in self.groups]
         asked = {i for _, ids in wanted for i in ids}
         if not asked:
             return {}
@@ -288,10 +250,7 @@ class LearnedReader:
             if n in self.cards and ids:
                 rows = self.hear_cards(n, ids, rows, part, pieces)
             for site, row in zip(ids, rows):
-                if site in self.cards_alone:
-                    out[site] = self.card_evidence(g, row)
-                else:
-                    out[site] = self.cluster_evidence(g, row, loose[site])
+                out[site] = self.cluster_evidence(g, row, loose[site])
         return out
 
     def is_doubted(self, group: int, found: SiteEvidence) -> bool:
@@ -659,8 +618,6 @@ class LearnedReader:
             "margin": self.view.margin,
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
-            "trust": self.trust,
-            "cards_alone": sorted(self.cards_alone),
         }
         for n, bank in self.cards.items():
             arrays |= model_file.add_prefix(f"cards/{n}", bank.pack())
@@ -699,8 +656,6 @@ class LearnedReader:
                 for k, v in model_file.strip_prefix("weights", arrays).items()
             },
             arrays["trunk"].tobytes(),
-            about["trust"],
-            frozenset(about["cards_alone"]),
             {
                 n: CardBank.unpack(part)
                 for n in range(len(groups))

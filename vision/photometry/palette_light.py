@@ -26,9 +26,9 @@ from vision.photometry.room_light import (
     Rendition,
     RoomLight,
     estimate_light,
+    sampled_basis,
     small_view,
 )
-from vision.photometry.tone_response import sample_views
 from vision.storage.model_file import Arrays
 
 COLOURS = 28  # of a copy: as many as four games' boards with all their pieces have, and some shades
@@ -213,3 +213,13 @@ def fit_light(
             ]
         )
     return likely, weights
+
+
+def sample_views(
+    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float], step: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every `step`th pixel of two small views (h, w, 3), both (N, 3), and the smooth functions
+    (N, 6) of their places"""
+    basis = sampled_basis(*empty.shape[:2], size, step)
+    seen, empty = (np.ascontiguousarray(v[::step, ::step].reshape(-1, 3)) for v in (seen, empty))
+    return seen, empty, basis

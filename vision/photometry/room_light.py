@@ -45,12 +45,6 @@ def from_logs(logs: np.ndarray) -> np.ndarray:
 LOG_LEVELS = to_logs(np.arange(256))
 
 
-def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """(...) bool, per colour: whether looks so bright are seen noticeably darker where a camera
-    shows nothing above a limit"""
-    return limit < HARDLY * looks
-
-
 def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.ndarray:
     """(h, w, 3) float32 log picture of the whole board, about SIDE pixels along its longer side"""
     if (pose, size) not in pyramid.views:

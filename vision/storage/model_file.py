@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 10
+FORMAT = 11
 MEETING_TYPES = threading.Lock()  # see vision/plan.py
 
 

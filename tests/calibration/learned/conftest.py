@@ -17,7 +17,7 @@ def lesson(calibrated, tmp_path_factory):
         # pieces cut out no finer than they are looked at are cut out in half the time
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("calibration.learned.teach.CUT_ZOOM", 1.0)
-            lesson = prepare_lesson(copy.plan, shots, [])
+            lesson = prepare_lesson(copy.plan, shots)
         (folder / "lesson").write_bytes(pickle.dumps(lesson))
 
     return pickle.loads((made_once(tmp_path_factory, "lesson", cut_lesson) / "lesson").read_bytes())

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from calibration.learned.cut_out import Specimen, body_colours, cut_specimens, mark_covered
+from calibration.learned.cut_out import cut_specimens, mark_covered
+from calibration.learned.seek import body_colours
+from calibration.learned.specimens import Specimen
 from tests.support.towers import camera
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
@@ -68,7 +70,7 @@ def found_discs():
     image = np.zeros((8, 8, 3), np.uint8)
     shot = Shot(image, {s.id: (s.id[:-1],) for s in PLAN.site}, camera(tilt=0.0), "sampler")
     empty = np.broadcast_to(BOARD, (*VIEW.shape, 3)).astype(np.float32)
-    specimens, _ = cut_specimens(PLAN, VIEW, [shot], [canvas], empty, [])
+    specimens, _ = cut_specimens(PLAN, VIEW, [shot], [canvas], empty)
     return specimens, places
 
 
@@ -129,7 +131,7 @@ def test_tiles_that_touch_are_not_taken_for_their_neighbours(seed):
         canvas[(np.abs(off[..., 0] - 2) < 4) & (np.abs(off[..., 1]) < 5)] = PRINTS[KINDS[n % 3]]
         layout[site.id] = (KINDS[n % 3],)
     shot = Shot(np.zeros((8, 8, 3), np.uint8), layout, camera(tilt=0.0), "sampler")
-    specimens, _ = cut_specimens(ROW, view, [shot], [canvas.astype(np.float32)], empty, [])
+    specimens, _ = cut_specimens(ROW, view, [shot], [canvas.astype(np.float32)], empty)
     away = [np.hypot(*(s.top - places[s.site])) for s in specimens]
     assert len(away) == len(ROW.site) and max(away) < 1.5
 

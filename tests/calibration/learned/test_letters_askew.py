@@ -59,7 +59,7 @@ def test_letters_a_quarter_off_their_squares_are_cut_out_where_they_lie(tools):
         Shot(studio.noisy(empty, 1.5), {}, pose),
         Shot(studio.noisy(photo, 1.5), {s: ("A",) for s in sites}, pose),
     ]
-    found = prepare_lesson(plan, shots, []).specimens
+    found = prepare_lesson(plan, shots).specimens
     assert {s.site for s in found} == set(sites)
     off = [np.linalg.norm(s.top - plan.sites[s.site].centre - laid[s.site][1]) for s in found]
     tilt = [abs((s.turn - laid[s.site][2] + 45) % 90 - 45) for s in found]

@@ -34,7 +34,7 @@ def shots(plan):
 
 @pytest.fixture(scope="module")
 def lesson(plan, shots):
-    return prepare_lesson(plan, shots, [])
+    return prepare_lesson(plan, shots)
 
 
 def outline_site(corners, reads="pile"):
@@ -116,7 +116,7 @@ def test_piles_of_other_sizes_are_other_groups():
 def test_wagons_are_found_along_their_slots(plan, shots, lesson):
     view = lesson.view
     canvases = [c for c, _ in lesson.reals]
-    found, _ = cut_specimens(plan, view, shots, canvases, lesson.empty, [])
+    found, _ = cut_specimens(plan, view, shots, canvases, lesson.empty)
     assert len(found) == 10
     for s in found:
         astray = (s.turn - slot_angles(plan)[s.site] + 90) % 180 - 90

@@ -26,7 +26,7 @@ def shots(plan):
 
 @pytest.fixture(scope="module")
 def lesson(plan, shots):
-    return prepare_lesson(plan, shots, [])
+    return prepare_lesson(plan, shots)
 
 
 def test_a_top_is_seen_where_the_camera_sees_it():

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.learned.compose import Evening, Look, Painter
-from calibration.learned.cut_out import (
-    Specimen,
-    align_quarters,
-    forms_laid_askew,
-    turn_like,
-)
+from calibration.learned.specimens import Specimen, align_quarters, forms_laid_askew, turn_like
 from calibration.learned.teach import (
     complete_groups,
     make_looks,
@@ -19,7 +14,6 @@ from calibration.learned.teach import (
     turn_groups,
     turn_looks,
 )
-from vision.geometry.posed_photo import Lying
 from vision.learned.canvas import Canvas
 from vision.learned.groups import group_sites
 from vision.learned.network import square_axes
@@ -105,7 +99,7 @@ def test_what_is_turned_on_a_pile_lies_so_whichever_side_is_up():
 
 def test_cards_lie_on_sites_that_are_alike_as_they_were_found_there():
     lying = [
-        Lying(n, site, kind, BANKS.sites[site].centre, np.radians(turn))
+        Specimen(n, site, kind, BANKS.sites[site].centre, 0.0, turn, np.zeros(0), np.zeros(0))
         for n, (site, kind, turn) in enumerate(
             [("west", "few", -4), ("east", "few", 183), ("east", "many", 176), ("west", "many", 6)]
         )

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 
 from calibration.learned.compose import Evening, Look, Painter
-from calibration.learned.cut_out import Specimen
+from calibration.learned.specimens import Specimen
 from calibration.learned.whole_looks import looks_by_kind
 from vision.learned.canvas import Canvas
 from vision.plan import parse_plan

@@ -18,7 +18,7 @@ IMAGE = np.zeros((48, 64, 3), np.uint8)
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / MODEL).write_bytes(b"matchers")
+    (tmp_path / MODEL).write_bytes(b"half learnt")
     return tmp_path
 
 

@@ -166,7 +166,7 @@ def test_the_game_may_begin_while_the_rest_is_learnt(setup, director, monkeypatc
     half, whole = threading.Event(), threading.Event()
 
     def learns(folder, progress, ready=None):
-        (folder / "model.npz").write_bytes(b"matchers")
+        (folder / "model.npz").write_bytes(b"half learnt")
         ready()
         half.set()
         assert whole.wait(10)
@@ -195,7 +195,7 @@ def test_a_game_begun_when_all_is_learnt_but_the_report_is_not_learnt_again(
     written, reported = threading.Event(), threading.Event()
 
     def learns(folder, progress, ready=None):
-        (folder / "model.npz").write_bytes(b"matchers")
+        (folder / "model.npz").write_bytes(b"half learnt")
         ready()
         (folder / "model.npz").write_bytes(b"network")
         written.set()

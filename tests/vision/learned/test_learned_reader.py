@@ -160,16 +160,6 @@ def test_reads_the_same_after_it_was_kept(reader, image):
         )
 
 
-def test_where_it_is_not_believed_it_is_silent_but_of_piles_nobody_else_tells(reader, image):
-    try:
-        reader.set_trust({"F1": 0.0, "P1": 0.0})
-        assert set(reader.read(image, POSE)) == {"P1", "P2", "P3"}
-        assert reader.read(image, POSE, {"F1"}) == {}
-    finally:
-        reader.set_trust(None)
-    assert set(reader.read(image, POSE, {"F1"})) == {"F1"}
-
-
 def test_a_part_is_read_as_the_whole(reader, image):
     whole, part = reader.read(image, POSE), reader.read(image, POSE, {"P1", "P3"})
     assert set(part) == {"P1", "P3"}

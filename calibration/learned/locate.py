@@ -1,0 +1,168 @@
+"""Finds where loose pieces lie in a copy's samplers, whose layouts tell what lies on a site, but not
+where. Its value: `locate_loose`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from calibration.learned.loose_outlines import (
+    LOOSE_TURNS,
+    SOUGHT_SCALE,
+    Found,
+    Heap,
+    Shape,
+    find_outlines,
+    loose_heaps,
+    outline_turns,
+)
+from calibration.learned.naming import name_pieces, settle_ties, telling_artwork, tied_kinds
+from calibration.learned.piece_views import Views
+from calibration.learned.seek import Room, Samplers, body_colours, score_places, seek_piece
+from calibration.learned.specimens import Specimen, crop_straight
+from vision.geometry.footprints import lean_at
+from vision.learned.groups import RIVAL_WIDTHS
+
+# (piece found, kind) -> how well that fits there, where its top's middle would be, in mm, and its turn
+Fits = dict[tuple[int, str], tuple[float, np.ndarray, float]]
+
+MENDED = 3.0  # mm by which outlines alone may have misled
+FINER_TURNS = np.arange(-6.0, 6.1, 2.0)  # degrees by which they may tell a turn wrong
+CLOSER = (False, False, True)  # whether each round looks only near where pieces were found
+
+
+def locate_loose(samplers: Samplers) -> list[Specimen]:
+    """The loose pieces that lie flat: by their outlines alone, then by the colours of kinds as well,
+    which are better known each time"""
+    heaps = loose_heaps(samplers)
+    found = find_outlines(samplers, heaps)
+    name_found(samplers, heaps, found, {})
+    for nearby in CLOSER:
+        mend_places(samplers, heaps, found, nearby)
+        name_found(samplers, heaps, found, {} if nearby else weigh_kinds(samplers, heaps, found))
+    return [specimen_found(samplers, heaps, f) for f in found]
+
+
+def mend_places(
+    samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found], nearby: bool
+) -> None:
+    """Seeks each piece anew, on its whole site or near where it was found, now that it is known which
+    it is and where its neighbours lie."""
+    plan = samplers.plan
+    specimens = [specimen_found(samplers, heaps, f) for f in found]
+    colours = body_colours(plan, specimens)
+    by_photo: dict[int, list[Specimen]] = defaultdict(list)
+    for s in specimens:
+        by_photo[s.photo].append(s)
+    for f, s in zip(found, specimens):
+        piece = plan.pieces[f.kind]
+        size, box = np.array(piece.footprint), plan.sites[s.site].frame[0]
+        lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
+        room = Room(f.top - lean * piece.height, size, np.full(2, MENDED), lean)
+        tilts = outline_turns(f.shape, LOOSE_TURNS)
+        if not nearby:
+            room = Room(plan.sites[s.site].centre, box, np.maximum(box - size, 0) / 2, lean)
+        elif not piece.disc:
+            tilts = f.turn + FINER_TURNS
+        beside = [o for o in by_photo[s.photo] if o is not s]
+        f.top, f.turn = seek_piece(samplers, s.photo, piece, room, tilts, colours[f.kind], beside)
+
+
+def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> Fits:
+    """How well each kind of its heap fits where a piece was found, by colour and outline"""
+    plan = samplers.plan
+    specimens = [specimen_found(samplers, heaps, f) for f in found]
+    colours = body_colours(plan, specimens)
+    fits: Fits = {}
+    for i, f in enumerate(found):
+        heap = heaps[f.heap]
+        if len(heap.kinds) == 1:
+            continue
+        beside = [s for j, s in enumerate(specimens) if s.photo == heap.photo and j != i]
+        lean = lean_at(samplers.shots[heap.photo].pose, f.top[None])[0]
+        foot = f.top - lean * plan.pieces[f.kind].height
+        for kind in heap.kinds:
+            piece = plan.pieces[kind]
+            room = Room(foot, np.array(piece.footprint), np.full(2, MENDED / 2), lean)
+            tilts = outline_turns(piece.shape, LOOSE_TURNS)
+            fits[i, kind] = score_places(
+                samplers, heap.photo, piece, room, tilts, colours[kind], beside, SOUGHT_SCALE
+            ).best()
+    return fits
+
+
+def name_found(
+    samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found], fits: Fits
+) -> None:
+    """Gives each found piece its kind, form by form; by colour and outline as well, where `fits` tells
+    these, and among forms of like width then."""
+    plan, shapes = samplers.plan, {f.shape for f in found}
+    for some in rival_shapes(shapes) if fits else [{s} for s in sorted(shapes)]:
+        number = [i for i, f in enumerate(found) if f.shape in some]
+        contents = {
+            found[i].heap: Counter(
+                {
+                    k: count
+                    for k, count in heaps[found[i].heap].kinds.items()
+                    if plan.pieces[k].shape in some
+                }
+            )
+            for i in number
+        }
+        told = {
+            (n, k): fits[i, k][0]
+            for n, i in enumerate(number)
+            for k in heaps[found[i].heap].kinds
+            if (i, k) in fits
+        }
+        names = name_alike(samplers, heaps, [found[i] for i in number], contents, told)
+        for i, name in zip(number, names):
+            f = found[i]
+            f.kind = name
+            if f.shape != plan.pieces[name].shape:
+                f.shape = plan.pieces[name].shape
+                _, f.top, f.turn = fits[i, name]
+
+
+def name_alike(
+    samplers: Samplers,
+    heaps: Sequence[Heap],
+    mine: Sequence[Found],
+    contents: dict[int, Counter[str]],
+    fits: dict[tuple[int, str], float],
+) -> list[str]:
+    """The kinds of found pieces of forms that may be taken for one another. contents: heap -> what of
+    these forms lies there; fits: (piece, kind) -> how well it fits"""
+    if all(len(c) == 1 for c in contents.values()):
+        return [next(iter(contents[f.heap])) for f in mine]
+    artwork = telling_artwork(samplers.plan.artwork, {k for c in contents.values() for k in c})
+    places = [(f.top, f.turn, samplers.canvases[heaps[f.heap].photo]) for f in mine]
+    views = Views(samplers.view, {f.shape for f in mine}, places)
+    unlike = views.differences()
+    names = name_pieces([f.heap for f in mine], contents, unlike, artwork, fits)
+    if ties := tied_kinds(contents):
+        apart = unlike / max(float(np.median(unlike)), 1e-6) + 1 - views.likenesses()
+        for kinds in ties:
+            names = settle_ties(names, kinds, apart, artwork)
+    return names
+
+
+def rival_shapes(shapes: Iterable[Shape]) -> list[set[Shape]]:
+    """The shapes, those together that may be taken for one another"""
+    out: list[set[Shape]] = []
+    for shape in sorted(shapes, key=lambda s: max(s[0])):
+        if out and max(shape[0]) <= RIVAL_WIDTHS * max(max(s[0]) for s in out[-1]):
+            out[-1].add(shape)
+        else:
+            out.append({shape})
+    return out
+
+
+def specimen_found(samplers: Samplers, heaps: Sequence[Heap], f: Found) -> Specimen:
+    """A piece found, and how it looks"""
+    heap, size = heaps[f.heap], samplers.plan.pieces[f.kind].footprint
+    look = crop_straight(samplers.canvases[heap.photo], samplers.view, f.top, f.turn, size)
+    clear = np.ones(look.shape[:2], np.float32)
+    return Specimen(heap.photo, heap.site, f.kind, f.top, 0.0, f.turn, look, clear)

@@ -1,0 +1,187 @@
+"""Tells which of the pieces found in samplers is which: the layouts say what lies on a site, not
+where. Its values: `name_pieces`, `settle_ties`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+# of the usual difference between two pieces, how much relatives say of one that others of its kind
+# tell of as well; how much better a kind fits that sites without it do not show
+BY_RELATIVES, BY_ABSENCE = 0.2, 0.3
+BY_FIT = 1.0
+ROUNDS_NAMED = 4
+
+
+Artwork = Mapping[str, tuple[str, ...]]  # kind -> what is printed on it, as of `Plan.artwork`
+
+
+def telling_artwork(artwork: Artwork, kinds: Iterable[str]) -> Artwork:
+    """Of each of these kinds the parts of its print in which those with as many parts differ at all"""
+    shown = {k: artwork[k] for k in kinds if artwork.get(k)}
+    return {
+        k: tuple(
+            w
+            for n, w in enumerate(own)
+            if len({o[n] for o in shown.values() if len(o) == len(own)}) > 1
+        )
+        for k, own in shown.items()
+    }
+
+
+def measure_kinship(artwork: Artwork, one: str, other: str) -> float:
+    """1 for the same kind, less for kinds that share a part of their print, 0 for strangers"""
+    if one == other:
+        return 1.0
+    x, y = artwork.get(one, ()), artwork.get(other, ())
+    if not x or len(x) != len(y):
+        return 0.0
+    return 0.25 * sum(p == q for p, q in zip(x, y)) / len(x)
+
+
+def shares_part(artwork: Artwork, kind: str, other: str, slot: int) -> bool:
+    """Whether another kind is printed alike in one part"""
+    x, y = artwork.get(kind, ()), artwork.get(other, ())
+    return other != kind and len(x) == len(y) > slot and x[slot] == y[slot]
+
+
+class Naming:
+    """What is known while pieces of one form are given their names.
+
+    heaps: (n,) which site of which photo each lies on; contents: heap -> the kinds of this form that
+    lie there; unlike: (n, n) how differently two look, in any turn"""
+
+    def __init__(
+        self,
+        heaps: Sequence[int],
+        contents: Mapping[int, Counter[str]],
+        unlike: np.ndarray,
+        artwork: Artwork,
+    ) -> None:
+        self.heaps, self.contents, self.unlike = heaps, contents, unlike
+        self.artwork = artwork
+        self.kinds: list[str | None] = [None] * len(heaps)
+        self.members: dict[int, list[int]] = {}
+        for i, h in enumerate(heaps):
+            self.members.setdefault(h, []).append(i)
+        apart = unlike[unlike > 0]
+        self.usual = float(np.median(apart)) if apart.size else 1.0
+
+    def cost_of(self, i: int, kind: str) -> float:
+        """How badly the i-th fits a kind: by those known to be it, else by the heaps that hold one,
+        else by relatives"""
+        own, unlike = self.heaps[i], self.unlike[i]
+        same = sorted(
+            unlike[j]
+            for j, k in enumerate(self.kinds)
+            if k == kind and j != i and self.heaps[j] != own
+        )
+        if same:
+            return float(np.mean(same[: max(1, len(same) // 2)]))
+        nearest = {h: min(unlike[j] for j in m) for h, m in self.members.items() if h != own}
+        holders = [d for h, d in nearest.items() if self.contents[h][kind]]
+        if holders:
+            strangers = [d for h, d in nearest.items() if not self.contents[h][kind]]
+            bonus = BY_ABSENCE * float(np.median(strangers)) if strangers else 0.0
+            by_kin = BY_RELATIVES * self.unlike_relatives(i, kind)
+            return float(np.mean(holders)) - bonus + 0.1 * self.usual + by_kin
+        kin = [
+            (measure_kinship(self.artwork, kind, k), unlike[j])
+            for j, k in enumerate(self.kinds)
+            if k and k != kind
+        ]
+        nearest_kin = max((r for r, _ in kin), default=0.0)
+        if nearest_kin > 0:
+            told = sorted(d for r, d in kin if r == nearest_kin)[:3]
+            return 0.5 * self.usual + float(np.mean(told))
+        return 2 * self.usual
+
+    def unlike_relatives(self, i: int, kind: str) -> float:
+        """How differently the i-th looks from those elsewhere that share a part of the kind's print:
+        as from those of the part that it is most like. Of two kinds that lie together wherever they
+        lie nothing else tells which is which"""
+        away = []
+        for slot in range(len(self.artwork.get(kind, ()))):
+            kin = [
+                self.unlike[i, j]
+                for j, k in enumerate(self.kinds)
+                if k and self.heaps[j] != self.heaps[i] and shares_part(self.artwork, kind, k, slot)
+            ]
+            if kin:
+                away.append(float(np.median(kin)))
+        return min(away, default=self.usual)
+
+
+def name_pieces(
+    heaps: Sequence[int],
+    contents: Mapping[int, Counter[str]],
+    unlike: np.ndarray,
+    artwork: Artwork,
+    fits: Mapping[tuple[int, str], float] | None = None,
+) -> list[str]:
+    """(n,) the kinds of found pieces of one form, so that each heap gets what lies there and pieces
+    of a kind look alike. fits: (piece, kind) -> what else speaks for it. Else as of `Naming`"""
+    from scipy.optimize import linear_sum_assignment  # comes with what learning needs
+
+    naming = Naming(heaps, contents, unlike, artwork)
+    for h, members in naming.members.items():
+        if len(contents[h]) == 1:
+            for i in members:
+                naming.kinds[i] = next(iter(contents[h]))
+    for _ in range(ROUNDS_NAMED):
+        before = list(naming.kinds)
+        for h in sorted(naming.members, key=lambda h: len(contents[h])):
+            if len(contents[h]) > 1:
+                slots = [k for k, count in contents[h].items() for _ in range(count)]
+                members = naming.members[h]
+                cost = np.array([[naming.cost_of(i, k) for k in slots] for i in members])
+                cost = cost / naming.usual - BY_FIT * np.array(
+                    [[(fits or {}).get((i, k), 0.0) for k in slots] for i in members]
+                )
+                for row, column in zip(*linear_sum_assignment(cost)):
+                    naming.kinds[members[row]] = slots[column]
+        if naming.kinds == before:
+            break
+    return [k or "" for k in naming.kinds]
+
+
+def tied_kinds(contents: Mapping[int, Counter[str]]) -> list[list[str]]:
+    """Kinds of which as many lie together wherever any lies: layouts do not tell which of them is
+    which"""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for kind in sorted({k for c in contents.values() for k in c}):
+        alike.setdefault(tuple(contents[h][kind] for h in sorted(contents)), []).append(kind)
+    return [kinds for kinds in alike.values() if len(kinds) > 1]
+
+
+def settle_ties(
+    names: Sequence[str], tied: Sequence[str], unlike: np.ndarray, artwork: Artwork
+) -> list[str]:
+    """The names with tied kinds told by what they differ in: each takes the pieces of that one of
+    them which looks most like its relatives that the others are not related to so. unlike: (n, n)
+    how differently one looks from another and is printed"""
+    from scipy.optimize import linear_sum_assignment
+
+    mine = {k: [i for i, name in enumerate(names) if name == k] for k in tied}
+    cost = np.zeros((len(tied), len(tied)))
+    for column, kind in enumerate(tied):
+        own = [
+            slot
+            for slot in range(len(artwork.get(kind, ())))
+            if not any(shares_part(artwork, kind, k, slot) for k in tied)
+        ]
+        kin = [
+            j
+            for j, name in enumerate(names)
+            if name not in tied and any(shares_part(artwork, kind, name, slot) for slot in own)
+        ]
+        if not kin:
+            return list(names)
+        cost[:, column] = [np.median(unlike[np.ix_(mine[k], kin)]) for k in tied]
+    out = list(names)
+    for row, column in zip(*linear_sum_assignment(cost)):
+        for i in mine[tied[row]]:
+            out[i] = tied[column]
+    return out

@@ -1,0 +1,187 @@
+"""How well a piece of a sampler lies wherever it may: by its outline, and by its colour. Its central
+value: Samplers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from calibration.learned.outlines import (
+    colour_difference,
+    doubt_map,
+    edge_strength,
+    footprint_mask,
+    mask_side,
+    rim_score,
+    sweep_mask,
+)
+from calibration.learned.specimens import Specimen, crop_window, fill_mask, piece_silhouette
+from vision.geometry.posed_photo import Shot
+from vision.learned.canvas import Canvas
+from vision.plan import Piece, Plan
+
+REACH = 8.0  # mm around a site in which its piece is looked for
+NEAR_FOUND = 3.0  # ... and around where it was found already
+COARSEST = 0.8  # pixels a mm at which pieces are sought on sites however large
+WINDOW_PIXELS = 60  # from the middle of a window to its rim, else
+SAME_BODY = 0.12  # log units between the colours of kinds that are of one material
+WHOLLY_UNLIKE = 0.25  # log units from which colours have nothing to do with each other
+FAINT = 0.06  # log units: pieces as like the board as that are not found by their colour
+BODY_WEIGHT = 2.0  # of a piece's colour, beside its outline, which also weighs two at most
+DOUBT_WEIGHT = 0.4  # of how far off the middle of its room a piece lies
+# of a site's side beyond it that is held against a place as much as a poor outline
+GIVE_BEYOND = 0.12
+
+
+class Samplers(msgspec.Struct, frozen=True, eq=False):
+    """The calibration photos as they are cut. view: their Canvas; shots: the photos; canvases: (h, w, 3)
+    log, one a shot, what is seen; grounds: the same, what would be if what is still sought did not lie
+    there"""
+
+    plan: Plan
+    view: Canvas
+    shots: Sequence[Shot]
+    canvases: Sequence[np.ndarray]
+    grounds: Sequence[np.ndarray]
+
+
+class Room(msgspec.Struct, frozen=True, eq=False):
+    """Where a piece is sought. centre: (2,) mm, on the board, of what it lies on; box: (2,) mm of
+    that; free: (2,) mm either way that it may lie off the middle; lean: (2,) mm a mm of height that
+    tops are seen off; base: mm of height beneath it"""
+
+    centre: np.ndarray
+    box: np.ndarray
+    free: np.ndarray
+    lean: np.ndarray
+    base: float = 0.0
+
+
+class Places(msgspec.Struct, eq=False):
+    """How well a piece lies wherever its top's middle may appear. score: (S, S), the best of its turns;
+    turn: (S, S) degrees; centre: (2,) mm of the middle; scale: pixels a mm"""
+
+    score: np.ndarray
+    turn: np.ndarray
+    centre: np.ndarray
+    scale: float
+
+    def best(self) -> tuple[float, np.ndarray, float]:
+        """(score, (2,) mm, turn) of the best"""
+        y, x = np.unravel_index(int(self.score.argmax()), self.score.shape)
+        off = (np.array([x, y], float) + 0.5 - len(self.score) / 2) / self.scale
+        return float(self.score[y, x]), self.centre + off, float(self.turn[y, x])
+
+
+def seek_piece(
+    samplers: Samplers,
+    photo: int,
+    piece: Piece,
+    room: Room,
+    tilts: np.ndarray,
+    colour: np.ndarray | None,
+    beside: Sequence[Specimen],
+    scale: float | None = None,
+) -> tuple[np.ndarray, float]:
+    """((2,) mm where its top's middle appears, its turn, one of `tilts`). As of `score_places`"""
+    places = score_places(samplers, photo, piece, room, tilts, colour, beside, scale)
+    return places.best()[1:]
+
+
+def score_places(
+    samplers: Samplers,
+    photo: int,
+    piece: Piece,
+    room: Room,
+    tilts: np.ndarray,
+    colour: np.ndarray | None,
+    beside: Sequence[Specimen],
+    scale: float | None = None,
+) -> Places:
+    """Different from the ground inside its outline, edges along it, and of its colour. tilts: (n,)
+    degrees clockwise that are tried; colour: (3,) log, of most of such a piece, if it is known; beside:
+    others, which it does not cover where they were found; scale: pixels a mm, where it was found near
+    there before"""
+    plan, view = samplers.plan, samplers.view
+    canvas, ground = samplers.canvases[photo], samplers.grounds[photo]
+    centre, lean = room.centre, room.lean
+    expected = lean * (room.base + piece.height)
+    half = (
+        max(room.box.max(), max(piece.footprint)) / 2
+        + (NEAR_FOUND if scale else REACH)
+        + np.abs(expected).max()
+    )
+    scale = scale or min(view.scale, max(WINDOW_PIXELS / half, COARSEST))
+    n = int(np.ceil(2 * half * scale))
+    seen, bare = (crop_window(c, view, centre, n, scale) for c in (canvas, ground))
+    for o in beside:
+        if np.abs(o.top - centre).max() < half + max(plan.pieces[o.kind].footprint):
+            hull = (piece_silhouette(plan, o, lean) - centre) * scale + n / 2 - 0.5
+            taken = fill_mask(hull, (n, n)) > 0.5
+            bare[taken] = seen[taken]
+    doubt = doubt_map(n, scale, room.free, expected, GIVE_BEYOND * room.box.max())
+    edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
+    foot = -lean * piece.height
+    scores = [
+        rim_score(colour_difference(seen, bare), edges, piece.footprint, piece.disc, scale, foot)
+    ]
+    if colour is not None:
+        scores.append(body_score(seen, bare, colour, piece, scale, foot))
+    best, turn = np.full((n, n), -np.inf, np.float32), np.zeros((n, n), np.float32)
+    for tilt in tilts:
+        total = sum(score(float(tilt)) for score in scores)
+        better = total > best
+        best[better], turn[better] = total[better], tilt
+    return Places(best - DOUBT_WEIGHT * doubt, turn, centre, scale)
+
+
+def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndarray]:
+    """kind -> (3,) log, the colour of most of it where its pieces were found: that of all pieces of
+    its form where these look alike but for their prints"""
+
+    def colour_of(some: Sequence[Specimen]) -> np.ndarray:
+        return np.median(np.concatenate([s.look.reshape(-1, 3) for s in some]), 0)
+
+    forms: dict[tuple, dict[str, list[Specimen]]] = defaultdict(lambda: defaultdict(list))
+    for s in specimens:
+        piece = plan.pieces[s.kind]
+        forms[piece.footprint, piece.disc][s.kind].append(s)
+    out: dict[str, np.ndarray] = {}
+    for kinds in forms.values():
+        own = {kind: colour_of(mine) for kind, mine in kinds.items()}
+        common = colour_of([s for mine in kinds.values() for s in mine])
+        alike = all(colour_difference(c, common) < SAME_BODY for c in own.values())
+        out |= dict.fromkeys(own, common) if alike else own
+    return out
+
+
+def body_score(
+    seen: np.ndarray,
+    bare: np.ndarray,
+    colour: np.ndarray,
+    piece: Piece,
+    scale: float,
+    foot: np.ndarray,
+) -> Callable[[float], np.ndarray]:
+    """tilt -> (S, S): how much of what has a piece's colour, and not the board's, it covers whose middle
+    lies at each pixel; BODY_WEIGHT where that is all it can. As of `rim_score`"""
+    body = np.broadcast_to(colour, bare.shape)
+    unlike_board, unlike_piece, contrast = (
+        np.minimum(colour_difference(a, b), WHOLLY_UNLIKE)
+        for a, b in ((seen, bare), (seen, body), (body, bare))
+    )
+    gained = (unlike_board - unlike_piece) / max(float(np.median(contrast)), FAINT)
+    gained = np.maximum(gained, -1)
+    by = foot * scale
+    side = mask_side(piece.footprint, by, scale, len(seen))
+
+    def score_tilt(tilt: float) -> np.ndarray:
+        mask = sweep_mask(footprint_mask(piece.footprint, piece.disc, side, scale, 0.0, tilt), by)
+        covered = BODY_WEIGHT * mask / mask.sum()
+        return cv2.filter2D(gained, cv2.CV_32F, covered, borderType=cv2.BORDER_REFLECT)
+
+    return score_tilt

@@ -1,1 +1,0 @@
-"""Old: fits `vision.readers.loose`."""

@@ -1,1 +1,0 @@
-"""Old: reads sites on which pieces lie loose. Its value: `reader.ClusterReader`."""

@@ -1,1 +1,0 @@
-"""Old: cards and tiles that lie below loose pieces."""

@@ -1,1 +1,0 @@
-"""Old: loose pieces found and fitted."""

@@ -1,1 +1,0 @@
-"""Old: one picture made ready, a canvas seen straight from above."""

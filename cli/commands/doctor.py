@@ -51,7 +51,7 @@ def check_programs(config: Config | None) -> Iterator[Check]:
         kernels.kernel_mode(),
         ""
         if library
-        else "finding the board takes three times as long: sudo apt-get install gcc, then make install",
+        else "boards are found three times as slowly: sudo apt-get install gcc, then make install",
     )
     try:
         metadata.version("opencv-python")

@@ -16,9 +16,9 @@ from vision.learned.network import (
     SITE_TEMPLATE,
     TEMPLATES,
     Weights,
+    cut_parts,
     match_parts,
     match_templates,
-    turned_parts,
 )
 from vision.photometry.palette_light import cluster_pixels
 
@@ -226,3 +226,11 @@ def discriminate_classes(middles: np.ndarray, strays: np.ndarray) -> np.ndarray:
     scatter += RIDGE * np.trace(scatter) / len(scatter) * np.eye(len(scatter), dtype=scatter.dtype)
     found = np.linalg.solve(scatter, (middles - middles.mean(0)).T).T
     return found / (np.linalg.norm(found, axis=1, keepdims=True) + 1e-9)
+
+
+def turned_parts(name: str, fine: np.ndarray, quarters: bool) -> list[list[np.ndarray]]:
+    """The same as they lie; quarters: and of the pictures turned by quarters"""
+    return [
+        cut_parts(name, np.rot90(fine, -q, (1, 2)) if q else fine)
+        for q in (range(4) if quarters else (0,))
+    ]

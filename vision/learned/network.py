@@ -127,24 +127,36 @@ def cut_parts(name: str, fine: np.ndarray) -> list[np.ndarray]:
     return [fine[:, y : y + n, x : x + n] for y in (0, n) for x in (0, n)]
 
 
-def turned_parts(name: str, fine: np.ndarray, quarters: bool) -> list[list[np.ndarray]]:
-    """The same as they lie; quarters: and of the pictures turned by quarters"""
-    return [
-        cut_parts(name, np.rot90(fine, -q, (1, 2)) if q else fine)
-        for q in (range(4) if quarters else (0,))
-    ]
-
-
 def match_parts(
-    name: str, fine: np.ndarray, templates: np.ndarray, quarters: bool, chunk: int = 512
+    name: str, fine: np.ndarray, templates: np.ndarray, quarters: bool, chunk: int = 64
 ) -> np.ndarray:
-    """(r, P * T) how well the prints of P parts (P, ..., c, T) fit pictures that are `FINER`; quarters:
-    turned by quarters too"""
-    out = np.full((len(fine), len(templates) * templates.shape[-1]), -np.inf, np.float32)
+    """(r, P * T) how well the prints of P parts (P, ..., c, T) fit pictures that are `FINER`, 0 where a
+    print is all 0; quarters: of pictures turned by quarters too"""
+    told = templates.any((1, 2, 3))
+    out = np.where(told, -np.inf, 0).astype(np.float32)[None].repeat(len(fine), 0)
+    wanted = turned_templates(templates, told, quarters)
     for n in range(0, len(fine), chunk):
-        for parts in turned_parts(name, fine[n : n + chunk], quarters):
-            fits = [match_templates(name, p, t, False) for p, t in zip(parts, templates)]
-            out[n : n + chunk] = np.maximum(out[n : n + chunk], np.concatenate(fits, 1))
+        some = out[n : n + chunk]
+        for part, mine in zip(cut_parts(name, fine[n : n + chunk]), wanted):
+            fits = match_templates(name, part, np.concatenate([t for _, t in mine], -1), False)
+            for p, t in mine:
+                some[:, p, told[p]] = np.maximum(some[:, p, told[p]], fits[:, : t.shape[-1]])
+                fits = fits[:, t.shape[-1] :]
+    return out.reshape(len(fine), -1)
+
+
+def turned_templates(
+    templates: np.ndarray, told: np.ndarray, quarters: bool
+) -> list[list[tuple[int, np.ndarray]]]:
+    """For each part of a picture the prints that are looked for there: (number of the part they are of,
+    (..., c, t) those that are told). A picture turned clockwise shows there what is of another part"""
+    if not quarters:
+        return [[(p, t[..., told[p]])] for p, t in enumerate(templates)]
+    out: list[list[tuple[int, np.ndarray]]] = [[] for _ in templates]
+    for q in range(4):
+        lies = np.rot90(np.arange(len(templates)).reshape(2, 2), -q).ravel()
+        for p, t in enumerate(templates):
+            out[lies[p]].append((p, np.rot90(t[..., told[p]], q, (0, 1))))
     return out
 
 

@@ -37,7 +37,7 @@ def test_all_figures_of_a_copy(copy, tmp_path):
     for part in (
         "floor",
         "registration checked",
-        "LearnedReader",
+        "all sites by the network",
         "counts",
         "read whole",
         "nothing known of before",

@@ -575,16 +575,6 @@ def test_cards_are_kept_with_the_reader(card_reader, image):
     assert again.read(image, POSE)["F1"].best == card_reader.read(image, POSE)["F1"].best
 
 
-def test_sites_are_known_on_which_all_loose_pieces_stand(image):
-    plan = parse_plan(
-        DRAWN | {"piece": [*DRAWN["piece"], {"kind": "tower", "size": [9, 9], "height": 30}]}
-    )
-    standing = untaught_reader(plan, [{}, {"F1": ("tower",), "P1": ("stone",)}], image)
-    assert standing.upright_sites == {"F1"}
-    mixed = untaught_reader(plan, [{}, {"F1": ("tower", "cube")}], image)
-    assert not mixed.upright_sites
-
-
 def test_a_glance_turned_by_half_finds_the_same_pieces(reader, monkeypatch):
     high, shown = np.full((40, 48, len(reader.forms)), -9.0, np.float32), np.zeros((80, 96, 3))
     high[12, 30, 0] = 2.0
@@ -661,7 +651,3 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     assert again.keys() == {"F1"} and again["F1"].first.keys() == told["F1"].first.keys()
     x0, y0, x1, y1 = window
     assert grounds[0] == pytest.approx(ground[y0:y1, x0:x1], abs=0.2)
-
-
-def test_it_says_which_kinds_it_knows_on_a_cluster(card_reader):
-    assert card_reader.taught_kinds == {"F1": {*CARD_KINDS, "cube"}}

@@ -138,11 +138,14 @@ def match_parts(
     for n in range(0, len(fine), chunk):
         some = out[n : n + chunk]
         for part, mine in zip(cut_parts(name, fine[n : n + chunk]), wanted):
-            fits = match_templates(name, part, np.concatenate([t for _, t in mine], -1), False)
+            prints = np.concatenate([t for _, t in mine], -1)
+            if not prints.size:
+                continue
+            fits = match_templates(name, part, prints, False)
             for p, t in mine:
                 some[:, p, told[p]] = np.maximum(some[:, p, told[p]], fits[:, : t.shape[-1]])
                 fits = fits[:, t.shape[-1] :]
-    return out.reshape(len(fine), -1)
+    return out.reshape(len(fine), told.size)
 
 
 def turned_templates(

@@ -29,6 +29,9 @@ FEW_PIECES, JUDGING_HEAPS = 2, 24  # of a heap, and of all, by which that is tol
 CONFUSED = 2.5  # mm within which a square taken for a disc is looked for anew
 SHARPENED = 1.2  # mm within which the most unlike pixel tells what half of a contrast is
 UNLIKE_NOISE = (2.0, 3.0)  # times the usual difference from which a pixel is strange, and surely
+MEDIAN_DEVIATION = 1.4826  # standard deviations of a normal distribution's median one
+# of the contrast beside, below which a pixel shows none of a piece, and how much more shows all
+EDGE_SHARES = (0.3, 0.25)
 NO_NOISE = 1e-3  # log units: a picture without any
 
 
@@ -95,12 +98,14 @@ def map_strangeness(canvas: np.ndarray, ground: np.ndarray, scale: float) -> np.
     """(h, w) float32 0..1: where something lies, with its edge at half of its contrast: blur makes
     all that is strange look larger"""
     unlike = cv2.blur(colour_difference(canvas, ground), (3, 3))
-    unlike /= max(1.4826 * float(np.median(unlike)), NO_NOISE)
+    unlike /= max(MEDIAN_DEVIATION * float(np.median(unlike)), NO_NOISE)
     n = 2 * max(round(SHARPENED * scale), 1) + 1
     most = cv2.dilate(unlike, np.ones((n, n), np.uint8))
-    least, wide = UNLIKE_NOISE
+    (least, wide), (least_share, rise) = UNLIKE_NOISE, EDGE_SHARES
     sure = np.clip((unlike - least) / wide, 0, 1)
-    return (sure * np.clip(unlike / np.maximum(most, 1) * 4 - 1.2, 0, 1)).astype(np.float32)
+    return (sure * np.clip((unlike / np.maximum(most, 1) - least_share) / rise, 0, 1)).astype(
+        np.float32
+    )
 
 
 def outlines_on(samplers: Samplers, heap: Heap, strange: np.ndarray, grown: float) -> list[Found]:

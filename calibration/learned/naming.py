@@ -11,7 +11,12 @@ import numpy as np
 # of the usual difference between two pieces, how much relatives say of one that others of its kind
 # tell of as well; how much better a kind fits that sites without it do not show
 BY_RELATIVES, BY_ABSENCE = 0.2, 0.3
-BY_FIT = 1.0
+# what it costs, of the usual difference, to be a kind of which only heaps that hold one, only
+# relatives, or nothing tells how it looks
+BY_HOLDERS, BY_KIN, UNKNOWN = 0.1, 0.5, 2.0
+KIN_TELLING = 3  # relatives that tell at most, those most like it
+SHARED_PRINT = 0.25  # of a kind's own kinship, that of one printed like it in all parts
+BY_FIT = 1.0  # how well it fits beside how it looks, in usual differences
 ROUNDS_NAMED = 4
 
 
@@ -38,7 +43,7 @@ def measure_kinship(artwork: Artwork, one: str, other: str) -> float:
     x, y = artwork.get(one, ()), artwork.get(other, ())
     if not x or len(x) != len(y):
         return 0.0
-    return 0.25 * sum(p == q for p, q in zip(x, y)) / len(x)
+    return SHARED_PRINT * sum(p == q for p, q in zip(x, y)) / len(x)
 
 
 def shares_part(artwork: Artwork, kind: str, other: str, slot: int) -> bool:
@@ -86,7 +91,7 @@ class Naming:
             strangers = [d for h, d in nearest.items() if not self.contents[h][kind]]
             bonus = BY_ABSENCE * float(np.median(strangers)) if strangers else 0.0
             by_kin = BY_RELATIVES * self.unlike_relatives(i, kind)
-            return float(np.mean(holders)) - bonus + 0.1 * self.usual + by_kin
+            return float(np.mean(holders)) - bonus + BY_HOLDERS * self.usual + by_kin
         kin = [
             (measure_kinship(self.artwork, kind, k), unlike[j])
             for j, k in enumerate(self.kinds)
@@ -94,9 +99,9 @@ class Naming:
         ]
         nearest_kin = max((r for r, _ in kin), default=0.0)
         if nearest_kin > 0:
-            told = sorted(d for r, d in kin if r == nearest_kin)[:3]
-            return 0.5 * self.usual + float(np.mean(told))
-        return 2 * self.usual
+            told = sorted(d for r, d in kin if r == nearest_kin)[:KIN_TELLING]
+            return BY_KIN * self.usual + float(np.mean(told))
+        return UNKNOWN * self.usual
 
     def unlike_relatives(self, i: int, kind: str) -> float:
         """How differently the i-th looks from those elsewhere that share a part of the kind's print:

@@ -13,7 +13,7 @@ import numpy as np
 BY_RELATIVES, BY_ABSENCE = 0.2, 0.3
 # what it costs, of the usual difference, to be a kind of which only heaps that hold one, only
 # relatives, or nothing tells how it looks
-BY_HOLDERS, BY_KIN, UNKNOWN = 0.1, 0.5, 2.0
+BY_HOLDERS, BY_KIN, BY_NOTHING = 0.1, 0.5, 2.0
 KIN_TELLING = 3  # relatives that tell at most, those most like it
 SHARED_PRINT = 0.25  # of a kind's own kinship, that of one printed like it in all parts
 BY_FIT = 1.0  # how well it fits beside how it looks, in usual differences
@@ -101,7 +101,7 @@ class Naming:
         if nearest_kin > 0:
             told = sorted(d for r, d in kin if r == nearest_kin)[:KIN_TELLING]
             return BY_KIN * self.usual + float(np.mean(told))
-        return UNKNOWN * self.usual
+        return BY_NOTHING * self.usual
 
     def unlike_relatives(self, i: int, kind: str) -> float:
         """How differently the i-th looks from those elsewhere that share a part of the kind's print:

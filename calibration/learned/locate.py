@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+import msgspec
 import numpy as np
 
 from calibration.learned.loose_outlines import (
@@ -30,6 +31,11 @@ Fits = dict[tuple[int, str], tuple[float, np.ndarray, float]]
 
 MENDED = 3.0  # mm by which outlines alone may have misled
 FINER_TURNS = np.arange(-6.0, 6.1, 2.0)  # degrees by which they may tell a turn wrong
+FEWEST_ALIKE = 4  # pieces of a kind that tell how it looks
+# times as unlike its kind as most that a piece is which lies elsewhere: on photos and photos-2 of three
+# games those of 2.5 and more were 2 mm off at least, and no other was
+STRANGER = 2.5
+MOST_LIKE, PLACES_TRIED = 8, 12  # of its kind that it is compared with, and places that are tried
 CLOSER = (False, False, True)  # whether each round looks only near where pieces were found
 
 
@@ -42,6 +48,7 @@ def locate_loose(samplers: Samplers) -> list[Specimen]:
     for nearby in CLOSER:
         mend_places(samplers, heaps, found, nearby)
         name_found(samplers, heaps, found, {} if nearby else weigh_kinds(samplers, heaps, found))
+    replace_strangers(samplers, heaps, found)
     return [specimen_found(samplers, heaps, f) for f in found]
 
 
@@ -93,6 +100,55 @@ def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found
     return fits
 
 
+def replace_strangers(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
+    """Seeks pieces that look unlike their kind once more, where something like it lies: where one hardly
+    stands out from what it lies on, it was found elsewhere."""
+    kinds: dict[str, list[Found]] = defaultdict(list)
+    for f in found:
+        kinds[f.kind].append(f)
+    for mine in kinds.values():
+        if len(mine) < FEWEST_ALIKE:
+            continue
+        unlike = views_of(samplers, heaps, mine).differences()
+        strange = np.median(unlike, 1)
+        usual = float(np.median(strange))
+        others = [f for f, s in zip(mine, strange) if s <= STRANGER * usual][:MOST_LIKE]
+        for f, s in zip(mine, strange):
+            if s > STRANGER * usual and others:
+                tried = likely_places(samplers, heaps, found, f)
+                apart = views_of(samplers, heaps, [*tried, *others]).differences()
+                told = np.median(apart[: len(tried), len(tried) :], 1)
+                if told.min() < s:
+                    f.top, f.turn = tried[told.argmin()].top, tried[told.argmin()].turn
+
+
+def likely_places(
+    samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found], f: Found
+) -> list[Found]:
+    """Where else on its site a piece may lie, the likeliest by its outline and colour first"""
+    plan, photo, site = samplers.plan, heaps[f.heap].photo, samplers.plan.sites[heaps[f.heap].site]
+    piece, box = plan.pieces[f.kind], site.frame[0]
+    specimens = [specimen_found(samplers, heaps, o) for o in found]
+    lean = lean_at(samplers.shots[photo].pose, site.centre[None])[0]
+    room = Room(site.centre, box, np.maximum(box - piece.footprint, 0) / 2, lean)
+    beside = [s for s, o in zip(specimens, found) if s.photo == photo and o is not f]
+    colour = body_colours(plan, specimens)[f.kind]
+    tilts = outline_turns(piece.shape, LOOSE_TURNS)
+    places = score_places(samplers, photo, piece, room, tilts, colour, beside)
+    out = []
+    for _ in range(PLACES_TRIED):
+        score, top, turn = places.best()
+        out.append(msgspec.structs.replace(f, top=top, turn=turn, score=score))
+        places.exclude(top, min(piece.footprint) / 3)
+    return out
+
+
+def views_of(samplers: Samplers, heaps: Sequence[Heap], mine: Sequence[Found]) -> Views:
+    """Pictures of pieces of forms that may be taken for one another"""
+    places = [(f.top, f.turn, samplers.canvases[heaps[f.heap].photo]) for f in mine]
+    return Views(samplers.view, {f.shape for f in mine}, places)
+
+
 def name_found(
     samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found], fits: Fits
 ) -> None:
@@ -138,8 +194,7 @@ def name_alike(
     if all(len(c) == 1 for c in contents.values()):
         return [next(iter(contents[f.heap])) for f in mine]
     artwork = telling_artwork(samplers.plan.artwork, {k for c in contents.values() for k in c})
-    places = [(f.top, f.turn, samplers.canvases[heaps[f.heap].photo]) for f in mine]
-    views = Views(samplers.view, {f.shape for f in mine}, places)
+    views = views_of(samplers, heaps, mine)
     unlike = views.differences()
     names = name_pieces([f.heap for f in mine], contents, unlike, artwork, fits)
     if ties := tied_kinds(contents):

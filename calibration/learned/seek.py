@@ -76,6 +76,12 @@ class Places(msgspec.Struct, eq=False):
         off = (np.array([x, y], float) + 0.5 - len(self.score) / 2) / self.scale
         return float(self.score[y, x]), self.centre + off, float(self.turn[y, x])
 
+    def exclude(self, at: np.ndarray, radius: float) -> None:
+        """Nothing lies within `radius` mm of (2,) mm."""
+        t = (np.arange(len(self.score)) + 0.5 - len(self.score) / 2) / self.scale
+        x, y = at - self.centre
+        self.score[np.hypot(t[None] - x, t[:, None] - y) < radius] = -np.inf
+
 
 def seek_piece(
     samplers: Samplers,

@@ -14,8 +14,8 @@ class FrameCache:
     Whoever looks at one board again and again owns one and hands it over with each picture;
     readings are the same as without but for what noise makes of them, only quicker.
 
-    sites: the evidence of all sites, each as it was read last, by itself; states: what a
-    reader keeps for itself."""
+    sites: the evidence of all sites, each as it was read last, by itself; light: of the
+    picture, as the reader told it."""
 
     def __init__(self) -> None:
         self.forget()
@@ -24,7 +24,7 @@ class FrameCache:
         """Begins anew, for a reader and a pose."""
         self.reader, self.pose = reader, pose
         self.sites: dict[str, SiteEvidence] = {}
-        self.states: dict[str, Any] = {}
+        self.light: Any = None
 
     def begin(self, reader: object, pose: Pose) -> None:
         """Forgets everything where another reader looks or the board has moved."""

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from calibration.learned.naming import Artwork, telling_artwork
+from calibration.learned.naming import Artwork, measure_kinship, telling_artwork
 from calibration.learned.specimens import Specimen
-from vision.geometry.footprints import lies_below
 from vision.plan import Plan
 
 TWINS = 0.85  # of a full correlation: two prints that resemble each other more are of one kind
@@ -25,17 +24,12 @@ PRINT_SIDE, PRINT_REACH = 36, 3  # pixels of a print, and by which it may be fou
 PRINT_BLUR = 0.8  # pixels by which it is blurred
 
 
-def turn_cards(plan: Plan, specimens: Sequence[Specimen]) -> None:
+def turn_cards(plan: Plan, every_card: Sequence[Specimen]) -> None:
     """Turns the cards of each size, so that those of a kind look alike everywhere: all of a group of
     sites lie the same way round."""
     sizes: dict[tuple, list[Specimen]] = defaultdict(list)
-    for s in specimens:
-        site = plan.sites[s.site]
-        if (
-            site.reads == "cluster"
-            and lies_below(plan, site, s.kind)
-            and not plan.pieces[s.kind].disc
-        ):
+    for s in every_card:
+        if not plan.pieces[s.kind].disc:
             sizes[plan.pieces[s.kind].footprint].append(s)
     for size, cards in sizes.items():
         groups = [plan.sites[s.site].group or "" for s in cards]
@@ -71,7 +65,7 @@ def tell_turns(
     same = np.array(kinds)[:, None] == np.array(kinds)
     words = telling_artwork(artwork, kinds)
     parts = [words.get(k, ()) for k in kinds]
-    akin = np.array([[share_part(a, b) for b in parts] for a in parts]) | same
+    akin = np.array([[measure_kinship(words, a, b) > 0 for b in kinds] for a in kinds])
     sort = np.array([[len(a) == len(b) > 0 for b in parts] for a in parts]) | same
     cost = np.zeros((len(names), len(names), 4))
     prints = np.stack([print_of(look) for look in looks])
@@ -95,11 +89,6 @@ def tell_turns(
             if total[best] < BETTER * total[turn[g]]:
                 turn[g] = best
     return dict(zip(names, turn))
-
-
-def share_part(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two kinds are printed alike in a part"""
-    return len(one) == len(other) and any(a == b for a, b in zip(one, other))
 
 
 def print_of(look: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from calibration.learned.card_turns import turn_cards
 from calibration.learned.locate import locate_loose
 from calibration.learned.print_alignment import align_prints
-from calibration.learned.seek import Room, Samplers, body_colours, seek_piece
+from calibration.learned.seek import Room, Samplers, body_colours, outline_turns, score_places
 from calibration.learned.specimens import (
     ASKEW,
     Specimen,
@@ -31,8 +31,10 @@ from vision.learned.groups import base_contents, covered_sites, is_buried, stand
 from vision.plan import LONG_SITE, Plan
 
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
-LOOSE_STEP = 9.0  # ... and for what has room to lie any way
-FINE_TURNS = np.arange(-2.0, 2.1, 0.5)  # degrees about where a card was found
+FINE_TURNS, FINE_ROOM = (
+    np.arange(-2.0, 2.1, 0.5),
+    1.0,
+)  # degrees and mm about where a card was found
 MOST_ALIKE = 8  # others of its kind that say what a piece with something on it looks like
 BESIDE_PIECE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
 # times that each piece is sought: by its outline, then by the colour that its form has, where its
@@ -73,11 +75,12 @@ def cut_specimens(
             for s, below, others in sought:
                 colour = colours.get(s.kind)
                 locate_specimen(samplers, s, below, colour, others if again else ())
+        cards = [s for s in level if plan.sites[s.site].reads == "cluster"]
         for s, _, others in sought:
-            if plan.sites[s.site].reads == "cluster":
+            if s in cards:
                 refine_specimen(samplers, s, colours.get(s.kind), others)
-        turn_cards(plan, level)
-        align_prints(samplers, [s for s in level if plan.sites[s.site].reads == "cluster"])
+        turn_cards(plan, cards)
+        align_prints(samplers, cards)
         for s in level:
             others = [o for o in level if o.kind == s.kind and o is not s][:MOST_ALIKE]
             alike = [s.look, *(turn_like(plan, o, s)[1] for o in others)]
@@ -155,11 +158,9 @@ def locate_specimen(
     fills = min(piece.footprint) > 0.5 * box.min()
     square = piece.footprint[0] == piece.footprint[1]
     tilts = (
-        np.zeros(1)
-        if piece.disc
-        else np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
-        if fills
-        else np.arange(0, 90 if square else 180, LOOSE_STEP)
+        np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
+        if fills and not piece.disc
+        else outline_turns(piece.shape)
     )
     if fills:
         crosswise = (
@@ -169,7 +170,8 @@ def locate_specimen(
         )
         tilts = slant + (np.concatenate([tilts, tilts + 90]) if crosswise else tilts)
     room = Room(centre, box, free, lean, s.base)
-    s.top, s.turn = seek_piece(samplers, s.photo, piece, room, tilts, colour, beside)
+    places = score_places(samplers, s.photo, piece, room, tilts, colour, beside)
+    _, s.top, s.turn = places.best()
     s.look = crop_straight(
         samplers.canvases[s.photo], samplers.view, s.top, s.turn, piece.footprint
     )
@@ -182,9 +184,10 @@ def refine_specimen(
     """Finds where a card lies more closely. As of `locate_specimen`"""
     piece, view = samplers.plan.pieces[s.kind], samplers.view
     lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
-    room = Room(s.top - lean * piece.height, np.array(piece.footprint), np.ones(2), lean)
+    room = Room.around(s.top, piece, lean, FINE_ROOM)
     tilts = np.zeros(1) if piece.disc else s.turn + FINE_TURNS
-    s.top, s.turn = seek_piece(samplers, s.photo, piece, room, tilts, colour, beside, view.scale)
+    places = score_places(samplers, s.photo, piece, room, tilts, colour, beside, view.scale)
+    _, s.top, s.turn = places.best()
     s.look = crop_straight(samplers.canvases[s.photo], view, s.top, s.turn, piece.footprint)
     s.clear = np.ones(s.look.shape[:2], np.float32)
 

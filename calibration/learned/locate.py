@@ -10,19 +10,16 @@ import msgspec
 import numpy as np
 
 from calibration.learned.loose_outlines import (
-    LOOSE_TURNS,
     SOUGHT_SCALE,
     Found,
     Heap,
-    Shape,
     find_outlines,
     loose_heaps,
-    outline_turns,
 )
 from calibration.learned.naming import name_pieces, settle_ties, telling_artwork, tied_kinds
 from calibration.learned.piece_views import Views
-from calibration.learned.seek import Room, Samplers, body_colours, score_places, seek_piece
-from calibration.learned.specimens import Specimen, crop_straight
+from calibration.learned.seek import Room, Samplers, body_colours, outline_turns, score_places
+from calibration.learned.specimens import Shape, Specimen, crop_straight
 from vision.geometry.footprints import lean_at
 from vision.learned.groups import RIVAL_WIDTHS
 
@@ -67,14 +64,15 @@ def mend_places(
         piece = plan.pieces[f.kind]
         size, box = np.array(piece.footprint), plan.sites[s.site].frame[0]
         lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
-        room = Room(f.top - lean * piece.height, size, np.full(2, MENDED), lean)
-        tilts = outline_turns(f.shape, LOOSE_TURNS)
+        room = Room.around(f.top, piece, lean, MENDED)
+        tilts = outline_turns(f.shape)
         if not nearby:
             room = Room(plan.sites[s.site].centre, box, np.maximum(box - size, 0) / 2, lean)
         elif not piece.disc:
             tilts = f.turn + FINER_TURNS
         beside = [o for o in by_photo[s.photo] if o is not s]
-        f.top, f.turn = seek_piece(samplers, s.photo, piece, room, tilts, colours[f.kind], beside)
+        places = score_places(samplers, s.photo, piece, room, tilts, colours[f.kind], beside)
+        _, f.top, f.turn = places.best()
 
 
 def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> Fits:
@@ -93,7 +91,7 @@ def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found
         for kind in heap.kinds:
             piece = plan.pieces[kind]
             room = Room(foot, np.array(piece.footprint), np.full(2, MENDED / 2), lean)
-            tilts = outline_turns(piece.shape, LOOSE_TURNS)
+            tilts = outline_turns(piece.shape)
             fits[i, kind] = score_places(
                 samplers, heap.photo, piece, room, tilts, colours[kind], beside, SOUGHT_SCALE
             ).best()
@@ -133,7 +131,7 @@ def likely_places(
     room = Room(site.centre, box, np.maximum(box - piece.footprint, 0) / 2, lean)
     beside = [s for s, o in zip(specimens, found) if s.photo == photo and o is not f]
     colour = body_colours(plan, specimens)[f.kind]
-    tilts = outline_turns(piece.shape, LOOSE_TURNS)
+    tilts = outline_turns(piece.shape)
     places = score_places(samplers, photo, piece, room, tilts, colour, beside)
     out = []
     for _ in range(PLACES_TRIED):

@@ -11,15 +11,12 @@ import msgspec
 import numpy as np
 
 from calibration.learned.outlines import colour_difference
-from calibration.learned.seek import Samplers
-from calibration.learned.specimens import crop_window, fill_mask, footprint_polygon
+from calibration.learned.seek import Samplers, outline_turns
+from calibration.learned.specimens import Shape, crop_window, fill_mask, silhouette_of
 from vision.geometry.footprints import lean_at
 from vision.learned.canvas import Canvas
 from vision.learned.groups import base_contents, stands_upright
 
-Shape = tuple[tuple[float, float], bool, float]  # footprint in mm, whether round, height in mm
-
-LOOSE_TURNS = 9.0  # degrees between turns that are tried
 SOUGHT_SCALE = 1.5  # pixels a mm at which outlines are sought
 RING_WIDTH = 1.6  # mm about an outline that should look like the ground
 # how much what is strange about an outline counts, and what is bare inside it
@@ -230,19 +227,6 @@ def swap_confused(search: Search, got: list[tuple[Shape, tuple[float, np.ndarray
                 got[i], got[j] = (other, swapped[0]), (one, swapped[1])
 
 
-def silhouette_of(shape: Shape, turn: float, lean: np.ndarray, grown: float) -> np.ndarray:
-    """(n, 2) float32 mm about its top's middle: the outline of top and sides. lean: (2,) mm from its
-    foot to its top"""
-    top = footprint_polygon(np.array(shape[0]) + 2 * grown, shape[1], turn)
-    return cv2.convexHull(np.vstack([top, top - lean]).astype(np.float32)).reshape(-1, 2)
-
-
-def outline_turns(shape: Shape, step: float) -> np.ndarray:
-    """Degrees in which a footprint looks different"""
-    size, disc, _ = shape
-    return np.zeros(1) if disc else np.arange(0, 90 if size[0] == size[1] else 180, step)
-
-
 def outline_kernels(
     shape: Shape, scale: float, lean: np.ndarray, grown: float
 ) -> list[tuple[float, np.ndarray]]:
@@ -251,7 +235,7 @@ def outline_kernels(
     n = int(np.ceil((np.hypot(*size) / 2 + np.abs(lean).max() + grown + RING_WIDTH) * scale)) + 1
     side, middle = 2 * n + 1, np.array([n, n])
     out = []
-    for turn in outline_turns(shape, LOOSE_TURNS):
+    for turn in outline_turns(shape):
         soft, wide = (
             fill_mask(silhouette_of(shape, turn, lean, more) * scale + middle, (side, side))
             for more in (grown, grown + RING_WIDTH)

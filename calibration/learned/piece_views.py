@@ -8,9 +8,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.loose_outlines import Shape
 from calibration.learned.outlines import SHADE_WEIGHT
-from calibration.learned.specimens import fill_mask, footprint_polygon, place_patch
+from calibration.learned.specimens import Shape, fill_mask, footprint_polygon, place_patch
 from vision.learned.canvas import Canvas
 
 COMPARED_PIXELS = 24  # across pictures in which pieces are compared
@@ -42,16 +41,10 @@ class Views:
             turns = np.array([0, 180])
         offs = FOUND_ASIDE * np.array([(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)])
         small = msgspec.structs.replace(view, scale=scale)
-        shrunk = {id(c): c for _, _, c in places}
+        zoom = scale / view.scale
         shrunk = {
-            i: cv2.resize(
-                c,
-                None,
-                fx=scale / view.scale,
-                fy=scale / view.scale,
-                interpolation=cv2.INTER_AREA,
-            )
-            for i, c in shrunk.items()
+            i: cv2.resize(canvas, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_AREA)
+            for i, canvas in {id(canvas): canvas for _, _, canvas in places}.items()
         }
         self.patches = np.array(
             [

@@ -19,11 +19,12 @@ from calibration.learned.outlines import (
     rim_score,
     sweep_mask,
 )
-from calibration.learned.specimens import Specimen, crop_window, fill_mask, piece_silhouette
+from calibration.learned.specimens import Shape, Specimen, crop_window, fill_mask, piece_silhouette
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
 from vision.plan import Piece, Plan
 
+LOOSE_STEP = 9.0  # degrees between turns that are tried of what has room to lie any way
 REACH = 8.0  # mm around a site in which its piece is looked for
 NEAR_FOUND = 3.0  # ... and around where it was found already
 COARSEST = 0.8  # pixels a mm at which pieces are sought on sites however large
@@ -60,6 +61,12 @@ class Room(msgspec.Struct, frozen=True, eq=False):
     lean: np.ndarray
     base: float = 0.0
 
+    @classmethod
+    def around(cls, top: np.ndarray, piece: Piece, lean: np.ndarray, free: float) -> Room:
+        """Where a piece may lie that was found with its top's middle at (2,) mm, `free` mm off"""
+        size = np.array(piece.footprint)
+        return cls(top - lean * piece.height, size, np.full(2, free), lean)
+
 
 class Places(msgspec.Struct, eq=False):
     """How well a piece lies wherever its top's middle may appear. score: (S, S), the best of its turns;
@@ -81,21 +88,6 @@ class Places(msgspec.Struct, eq=False):
         t = (np.arange(len(self.score)) + 0.5 - len(self.score) / 2) / self.scale
         x, y = at - self.centre
         self.score[np.hypot(t[None] - x, t[:, None] - y) < radius] = -np.inf
-
-
-def seek_piece(
-    samplers: Samplers,
-    photo: int,
-    piece: Piece,
-    room: Room,
-    tilts: np.ndarray,
-    colour: np.ndarray | None,
-    beside: Sequence[Specimen],
-    scale: float | None = None,
-) -> tuple[np.ndarray, float]:
-    """((2,) mm where its top's middle appears, its turn, one of `tilts`). As of `score_places`"""
-    places = score_places(samplers, photo, piece, room, tilts, colour, beside, scale)
-    return places.best()[1:]
 
 
 def score_places(
@@ -143,6 +135,13 @@ def score_places(
         better = total > best
         best[better], turn[better] = total[better], tilt
     return Places(best - DOUBT_WEIGHT * doubt, turn, centre, scale)
+
+
+def outline_turns(shape: Shape) -> np.ndarray:
+    """(n,) degrees in which what has room to lie any way is sought: those in which its footprint looks
+    different"""
+    size, disc, _ = shape
+    return np.zeros(1) if disc else np.arange(0, 90 if size[0] == size[1] else 180, LOOSE_STEP)
 
 
 def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndarray]:

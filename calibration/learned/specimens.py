@@ -13,7 +13,10 @@ from calibration.learned.outlines import colour_difference
 from vision.learned.canvas import Canvas
 from vision.plan import Plan
 
+Shape = tuple[tuple[float, float], bool, float]  # footprint in mm, whether round, height in mm
+
 ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
+BESIDE_OUTLINE = 0.5  # mm about a piece that are taken for it
 LAID_ASKEW = 0.25  # of a form's pieces lie askew on piles, where they are laid any way
 FOUND_OFF = 2  # double pixels of a look, 0.5 mm each or so, by which a piece may be found off
 
@@ -92,13 +95,17 @@ def crop_window(
     )
 
 
+def silhouette_of(shape: Shape, turn: float, lean: np.ndarray, grown: float) -> np.ndarray:
+    """(n, 2) float32 mm about its top's middle: the outline of top and sides. lean: (2,) mm from its
+    foot to its top"""
+    top = footprint_polygon(np.array(shape[0]) + 2 * grown, shape[1], turn)
+    return cv2.convexHull(np.vstack([top, top - lean]).astype(np.float32)).reshape(-1, 2)
+
+
 def piece_silhouette(plan: Plan, s: Specimen, lean: np.ndarray) -> np.ndarray:
     """(n, 2) mm: the outline of its top and sides as they appear"""
     piece = plan.pieces[s.kind]
-    top = s.top + footprint_polygon(np.array(piece.footprint) + 1, piece.disc, s.turn)
-    return cv2.convexHull(np.vstack([top, top - lean * piece.height]).astype(np.float32)).reshape(
-        -1, 2
-    )
+    return s.top + silhouette_of(piece.shape, s.turn, lean * piece.height, BESIDE_OUTLINE)
 
 
 def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarray]:

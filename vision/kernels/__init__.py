@@ -28,10 +28,6 @@ LIBRARY = SOURCES / "built.so"
 WAY = "NILOMETER_KERNELS"  # set to "numpy": none is used
 ARRAYS = {
     "B": np.dtype(np.uint8),
-    "s": np.dtype(np.int16),
-    "H": np.dtype(np.uint16),
-    "i": np.dtype(np.int32),
-    "l": np.dtype(np.int64),
     "f": np.dtype(np.float32),
     "d": np.dtype(np.float64),
 }
@@ -72,8 +68,8 @@ class Kernel:
     switched_off = False
 
     def __init__(self, name: str, arguments: str) -> None:
-        """arguments: a letter each: B s H i l f d arrays of uint8, int16, uint16, int32, int64,
-        float32, float64; n x an int and a double"""
+        """arguments: a letter each: B f d arrays of uint8, float32, float64; n x an int and a
+        double"""
         self.name, self.arguments = name, arguments
         self._function: Callable[..., None] | None = None
 

@@ -223,12 +223,12 @@ class LearnedReader:
     def tell_light(self, picture: Pyramid, pose: Pose, cache: FrameCache | None) -> RoomLight:
         """The picture's light; the last one's where it looks the same but for some places"""
         seen = small_view(picture, pose, self.view.size)
-        known: KnownLight | None = None if cache is None else cache.states.get("light")
+        known: KnownLight | None = None if cache is None else cache.light
         if known is not None and known.holds_in(seen):
             return known.light
         light = self.reference.estimate_light(seen)
         if cache is not None:
-            cache.states["light"] = KnownLight(seen, light)
+            cache.light = KnownLight(seen, light)
         return light
 
     def tell_clusters(

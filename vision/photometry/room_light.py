@@ -37,11 +37,6 @@ def to_logs(levels: np.ndarray) -> np.ndarray:
     return np.log(np.asarray(levels, np.float32) + np.float32(LIGHT_FLOOR))
 
 
-def from_logs(logs: np.ndarray) -> np.ndarray:
-    """The reverse of to_logs"""
-    return np.exp(logs) - np.float32(LIGHT_FLOOR)
-
-
 LOG_LEVELS = to_logs(np.arange(256))
 
 

@@ -134,7 +134,7 @@ def test_what_was_read_past_something_foreign_is_not_remembered(seen):
     read, strange, known = seen.reader.read_at, [True], []
 
     def read_at(image, pose, sites=None, cache=None):
-        known.append(len(cache.states) + len(cache.sites))
+        known.append(len(cache.sites))
         found = read(image, pose, sites, cache)
         odd = {"a1": SiteEvidence((), 0.0)} if strange[0] else {}
         return Evidence({**found.sites, **odd}, found.registration, None, found.changed)

@@ -67,6 +67,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from engine.shapes import (
@@ -511,6 +512,18 @@ _OPERATORS = {
 }
 
 
+_PARSING = Lock()
+"""One thread parses at a time: CPython 3.11's parser counts its depth in one place for all
+threads and can raise SystemError (python/cpython issue 106905)."""
+
+
+@cache
+def _parse_expression(text: str) -> ast.expr:
+    """The syntax tree of an arithmetic expression. Raises SyntaxError for what is none."""
+    with _PARSING:
+        return ast.parse(text, mode="eval").body
+
+
 def _number_of(value: Any, names: Mapping[str, Any]) -> float:
     """A number, or an arithmetic expression in text such as "w/2-3" over the names."""
     if not isinstance(value, str):
@@ -527,7 +540,7 @@ def _number_of(value: Any, names: Mapping[str, Any]) -> float:
             return _OPERATORS[type(node.op)](work(node.left), work(node.right))
         raise BadArt(f"{value!r} is not an expression in {', '.join(sorted(names))}")
 
-    return work(ast.parse(value, mode="eval").body)
+    return work(_parse_expression(value))
 
 
 def _numbers_of(value: Any, names: Mapping[str, Any]) -> Any:

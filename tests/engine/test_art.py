@@ -1,12 +1,15 @@
 """Drawings: every kind of every plan is drawn, differs from every other, and stays within its
 size."""
 
+import ast
 import itertools
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engine.art import BadArt, load_art, parse_art, plain_art
+from engine.art import BadArt, _number_of, load_art, parse_art, plain_art
 from engine.plan import Plan
 from engine.shapes import footprint_outline
 
@@ -198,6 +201,7 @@ def test_a_plan_without_drawings_gets_letters():
             "[[piece]]\nkind = 'a'\ndraw = [{ rect = ['__import__(1)', 3] }]",
             "is not an expression in",
         ),
+        ("[[piece]]\nkind = 'a'\ndraw = [{ rect = ['w/', 3] }]", "invalid syntax"),
         ("[[piece]]\nkind = 'a'\ndraw = [{ at = [1, 2] }]", "no shape in"),
         (
             "[[piece]]\nkind = 'a'\ndraw = [{ use = 's' }]\n[symbols]\ns = [{ use = 's' }]",
@@ -214,6 +218,26 @@ def test_wrong_drawings_say_where_and_what(text, words):
     with pytest.raises(BadArt, match=words) as e:
         parse_art(text, "mine.toml").piece("a")
     assert "mine.toml" in str(e.value)
+
+
+def test_threads_that_draw_at_once_parse_one_after_another(monkeypatch):
+    """CPython 3.11's ast.parse can fail when two threads are in it at once."""
+    within = []
+    most = []
+    parse = ast.parse
+
+    def parse_slowly(text, *args, **named):
+        within.append(text)
+        most.append(len(within))
+        time.sleep(0.001)
+        within.remove(text)
+        return parse(text, *args, **named)
+
+    monkeypatch.setattr("engine.art.ast.parse", parse_slowly)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: _number_of(f"w/{n}", {"w": 50}), range(1, 51)))
+    assert found == [50 / n for n in range(1, 51)]
+    assert max(most) == 1
 
 
 def test_no_such_game():

@@ -18,7 +18,7 @@ from vision.learned.network import (
     grid_places,
     square_axes,
 )
-from vision.learned.reader import (
+from vision.learned.sampling import (
     frame_tops,
     nearest_tops,
     sample_pictures,

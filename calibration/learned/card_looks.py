@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
-from calibration.learned.compose import Look, card_classes
+from calibration.learned.compose import card_classes
+from calibration.learned.painter import Look
 from vision.learned.cards import CARD_SAMPLES, CardBank, CardLooks
 from vision.learned.groups import SiteGroup
 from vision.plan import Plan

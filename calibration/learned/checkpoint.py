@@ -26,7 +26,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, path: Path, lesson, steps: int, seed: int) -> Checkpoint:
-        """For learning from this lesson (calibration.learned.teach.Lesson) in so many steps"""
+        """For learning from this lesson (calibration.learned.lesson.Lesson) in so many steps"""
         told = hashlib.sha256(json.dumps([steps, seed]).encode())
         told.update(msgspec.json.encode([lesson.shapes.groups, lesson.shapes.forms]))
         for picture in (lesson.empty, *(canvas for canvas, _ in lesson.reals)):

@@ -9,8 +9,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.compose import Look
-from calibration.learned.teach import Lesson, change_patches
+from calibration.learned.lesson import Lesson, change_patches
+from calibration.learned.painter import Look
 from vision.photometry.room_light import DARK
 
 PRINT_PIXELS = 128  # pixels along the longer side at which a print is drawn, then shrunk

@@ -9,13 +9,14 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.teach import Lesson
+from calibration.learned.lesson import Lesson
 from calibration.trial import Row, Trial
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
 from vision.learned.canvas import picture_of
 from vision.learned.groups import FOREIGN, UNDER
 from vision.learned.network import SITE_GRID
-from vision.learned.reader import Glance, LearnedReader, log_softmax, sample_map
+from vision.learned.reader import Glance, LearnedReader, log_softmax
+from vision.learned.sampling import sample_map
 
 ASKED_SAMPLES = 100  # made-up samples
 EXAMINER_SEED = 77_777  # no teacher's

@@ -10,13 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from calibration.learned.examine import examine_network
-from calibration.learned.teach import (
-    Lesson,
-    learned_reader,
-    prepare_lesson,
-    teach_apart,
-    teach_network,
-)
+from calibration.learned.lesson import Lesson, prepare_lesson
+from calibration.learned.teach import learned_reader, teach_apart, teach_network
 from calibration.trial import Trial
 from vision.evidence.heap_prior import HeapPrior
 from vision.geometry.posed_photo import Shot

@@ -13,7 +13,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.teach import Lesson, change_patches
+from calibration.learned.lesson import Lesson, change_patches
 from vision.learned.canvas import narrow_logs, widen_logs
 
 QUALITY = 95  # of the canvases' JPEG, without loss of colour

@@ -26,10 +26,11 @@ import numpy as np
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
-from calibration.learned.compose import Look
 from calibration.learned.drawn import draw_lesson
+from calibration.learned.lesson import Lesson, prepare_lesson
 from calibration.learned.packed import pack_lesson, unpack_lesson
-from calibration.learned.teach import Lesson, initial_weights, prepare_lesson
+from calibration.learned.painter import Look
+from calibration.learned.teach import initial_weights
 from vision.learned.network import Weights
 
 PRINTINGS = 3  # of each copy: as it is, its colours exchanged, its kinds' own exchanged besides

@@ -33,7 +33,8 @@ from vision.learned.network import (
     grid_places,
     square_axes,
 )
-from vision.learned.reader import find_peaks, sample_polar
+from vision.learned.reader import find_peaks
+from vision.learned.sampling import sample_polar
 
 # of Adam's steps for each batch in which prints move; `STILL_ROUNDS` times as many follow
 LAST_ROUNDS = {"site": 0.8, "piece": 1.2}

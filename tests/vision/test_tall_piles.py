@@ -16,7 +16,8 @@ from vision.evidence.site_evidence import UNSEEN
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import Canvas, CanvasPart
 from vision.learned.groups import EMPTY, FOREIGN, group_sites
-from vision.learned.reader import FOREIGN_SHOWN, LearnedReader, close_up
+from vision.learned.reader import FOREIGN_SHOWN, LearnedReader
+from vision.learned.sampling import close_up
 from vision.photometry.palette_light import LightReference
 from vision.photometry.room_light import small_view
 from vision.reader import Reader
@@ -94,7 +95,7 @@ def test_a_man_and_its_mirror_image_are_told_alike(plan, untaught, monkeypatch):
     part = CanvasPart(view.rectify(image, pose, light, window), window, pose)
     ids = [s.id for s in plan.site]
     told = untaught.classify_closely(0, ids, part)
-    monkeypatch.setattr("vision.learned.reader.close_up", lambda *seen: close_up(*seen)[::-1])
+    monkeypatch.setattr("vision.learned.sampling.close_up", lambda *seen: close_up(*seen)[::-1])
     assert untaught.classify_closely(0, ids, part) == pytest.approx(told, abs=1e-4)
 
 

@@ -6,7 +6,6 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from typing import Any
 
 import cv2
 import msgspec
@@ -36,52 +35,48 @@ from vision.learned.canvas import (
 )
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
 from vision.learned.colour_shares import share_colours, tabulate_colours
+from vision.learned.findings import Finding, SiteMap, clash_reach
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
     Form,
     SiteGroup,
     group_box,
-    is_flat,
     loose_names,
     loose_tops,
     site_box,
     tall_sites,
 )
 from vision.learned.network import (
-    ANGLES,
-    CLOSE_UP,
-    FINER,
-    FOOT_REACH,
     HEAT_SPAN,
     PIECE_GRID,
     PIECE_REACH,
     SITE_GRID,
-    SITE_PIXELS,
     SITE_REACH,
     SITE_SIZE,
-    TRUNK_LAYERS,
     WIDE_CHANNELS,
     Weights,
     coarsen_pictures,
-    grid_places,
     match_parts,
     match_templates,
-    polar_places,
     square_axes,
-    standing_axes,
 )
+from vision.learned.sampling import (
+    close_up,
+    frame_standing,
+    frame_tops,
+    sample_map,
+    sample_pictures,
+    sample_polar,
+    whole_close_up,
+)
+from vision.learned.trunk import Trunk
 from vision.photometry.palette_light import KnownLight, LightReference
 from vision.photometry.room_light import RoomLight, small_view
 from vision.plan import Plan
 from vision.storage import model_file
 
-TrunkMaps = tuple[
-    np.ndarray, np.ndarray, np.ndarray
-]  # (h/2, w/2, 24), (h/4, w/4, WIDE), heat features (h/2, w/2, 24)
-
 PEAK = 0.12  # heat below which a peak is not looked at
-BESIDE_SITE = 6.0  # mm by which a piece's foot may lie outside its site's outline
 TOLD_CONTENTS = 8  # contents of a site that are told
 SUREST = 0.999  # that is told of a piece
 # chance from which a card is left as the network tells it: of 394 of photos-2/ur none was wrong
@@ -94,23 +89,8 @@ HIDES = 0.3  # chance of a loose piece from which what lies under it is taken fo
 FOREIGN_SHOWN = math.log(200 / 8)
 OVERLOOKED = 0.1  # the chance of a piece on a pile of which nothing was found
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
-CONTEXT = (
-    56  # canvas pixels about a place that the network's answer there may depend on, most of it
-)
-# of the narrower's breadth: nearer than that two pieces of like size cannot lie, or flat ones of one
-# form on each other
-CLASH, FLAT_CLASH = 0.75, 0.5
-
-
-class Finding(msgspec.Struct, frozen=True, eq=False):
-    """A loose piece that may lie there. form: its number; top: (2,) mm of the board at which it is
-    seen; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability"""
-
-    form: int
-    top: np.ndarray
-    foot: np.ndarray
-    chance: float
-    kinds: dict[str, float]
+# canvas pixels about a place that the network's answer there may depend on, most of it
+CONTEXT = 56
 
 
 class Glance(msgspec.Struct, frozen=True, eq=False):
@@ -676,85 +656,11 @@ def share_cards(logs: np.ndarray, fits: np.ndarray) -> np.ndarray:
     return out
 
 
-class Trunk:
-    """The network's graph, run in one thread"""
-
-    def __init__(self, graph: bytes) -> None:
-        """Raises ValueError for a graph that cannot be run"""
-        # here: commands that read nothing start sooner without. It takes half as long as OpenCV does
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            self._session = onnxruntime.InferenceSession(
-                graph, options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as e:  # its errors have no common class
-            raise ValueError(f"the network cannot be run: {e}") from None
-        self._last = onnxruntime.RunOptions()
-        self._last.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        self._used = False
-
-    def __call__(self, x: np.ndarray) -> TrunkMaps:
-        """Of a picture as `stack_input` gives it"""
-        out = self._run(np.ascontiguousarray(x.transpose(2, 0, 1)), None)
-        self._used = True
-        return tuple(v[0].transpose(1, 2, 0) for v in out)
-
-    def give_back(self) -> None:
-        """Frees the room, some 40 MB, that ONNX Runtime keeps for the next picture; that one takes
-        12 ms longer. It does so only at the end of a run, so that there is one over nothing"""
-        if self._used:
-            self._run(np.zeros((TRUNK_LAYERS["half"][1], 8, 8), np.float32), self._last)
-            self._used = False
-
-    def _run(self, x: np.ndarray, options: Any) -> list[np.ndarray]:
-        return self._session.run(["fine", "quarter_out", "heat_out"], {"x": x[None]}, options)
-
-
 def told_card(found: SiteEvidence) -> str | None:
     """The card that lies on a cluster as likely as not; None where none does"""
     cards = found.first if isinstance(found, CountedEvidence) else {}
     best = max(cards, key=cards.get, default="")
     return best if best and math.exp(cards[best]) > KNOWN_CARD else None
-
-
-class SiteMap:
-    """Whose a place is: the cluster in whose outline it lies, or the nearest"""
-
-    def __init__(self, plan: Plan) -> None:
-        both = [(s.id, o) for s in plan.site if s.reads == "cluster" for o in s.outlines]
-        self.outlines = [(i, o.astype(np.float32)) for i, o in both]
-        self.low = np.array([o.min(0) for _, o in both]).reshape(-1, 2) - BESIDE_SITE
-        self.high = np.array([o.max(0) for _, o in both]).reshape(-1, 2) + BESIDE_SITE
-
-    def owners(self, foot: np.ndarray) -> dict[str, float]:
-        """site -> chance that it stands there"""
-        depths: dict[str, float] = {}
-        for n in np.flatnonzero(((foot > self.low) & (foot < self.high)).all(1)):
-            site, outline = self.outlines[n]
-            d = cv2.pointPolygonTest(outline, (float(foot[0]), float(foot[1])), True)
-            if d > -BESIDE_SITE:
-                depths[site] = max(d, depths.get(site, d))
-        if not depths:
-            return {}
-        best = max(depths, key=depths.get)
-        chances = {s: 0.5 * (1 + math.erf(d / math.sqrt(2))) for s, d in depths.items()}
-        total = sum(chances.values())
-        if total < 1e-3:
-            return {best: 1.0}
-        return {s: p / total for s, p in chances.items() if p / total > 0.01}
-
-
-def clash_reach(one: Form, other: Form) -> float:
-    """mm apart at which pieces of these forms, if of like size, would still lie in one another;
-    negative where they never would"""
-    if max(one.width, other.width) > 2 * min(one.width, other.width):
-        return -1.0
-    nearest = FLAT_CLASH if one == other and is_flat(one.size, one.height) else CLASH
-    return nearest * min(one.breadth, other.breadth)
 
 
 def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -763,89 +669,6 @@ def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     highest = one == cv2.dilate(one, np.ones((3, 3), np.uint8))
     ys, xs = np.nonzero((one > math.log(PEAK / (1 - PEAK))) & highest)
     return np.column_stack([xs, ys]) * 2 + 0.5, one[ys, xs]
-
-
-def frame_standing(
-    centres: np.ndarray, g: SiteGroup, camera: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The close-ups of a group's sites at (r, 2) mm: (r, 2) mm from their centres, (r, 2, 2) mm
-    sides. camera: (3,) mm"""
-    return standing_axes(top_shift(camera, centres, g.tall), FOOT_REACH * g.foot)
-
-
-def close_up(canvas: np.ndarray, middle: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """(*CLOSE_UP, C) the part of a canvas about (2,) px whose sides are (2, 2) px, as it is where
-    it reaches beyond"""
-    h, w = CLOSE_UP
-    m = np.column_stack([sides[0] / w, sides[1] / h, np.zeros(2)])
-    m[:, 2] = middle - m[:, :2] @ ((w - 1) / 2, (h - 1) / 2)
-    return cv2.warpAffine(
-        canvas,
-        m,
-        (w, h),
-        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
-
-
-def whole_close_up() -> tuple[np.ndarray, np.ndarray]:
-    """(1, 2) px the middle of a close-up, (1, 2, 2) px its sides"""
-    h, w = CLOSE_UP
-    return np.array([[(w - 1) / 2, (h - 1) / 2]]), np.array([[[w, 0.0], [0.0, h]]])
-
-
-def frame_tops(
-    at: np.ndarray, axes: np.ndarray, side: np.ndarray, tops: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Where pictures of sites are taken, (r, 2) px, and their sides, (r, 2, 2) px: about the piece
-    that lies uppermost where such pieces lie loose elsewhere, for there it may lie anywhere, turned
-    in a way that tells what it is. at, axes: of the sites; side: (r,) px across such pieces, 0 where
-    there are none; tops: (r, 2) px where one is seen, nan where none is"""
-    closer = side > 0
-    found = closer & ~np.isnan(tops[:, 0])
-    return (
-        np.where(found[:, None], tops, at),
-        np.where(closer[:, None, None], square_axes(SITE_REACH * side), axes),
-    )
-
-
-def nearest_tops(at: np.ndarray, reach: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """(r, 2) the nearest of points (n, 2) to each of (r, 2), nan where none lies within (r,)"""
-    if not len(points):
-        return np.full(at.shape, np.nan)
-    away = np.hypot(*(at[:, None] - points[None]).transpose(2, 0, 1))
-    near = away.min(1, keepdims=True) <= np.reshape(reach, (-1, 1))
-    return np.where(near, points[away.argmin(1)], np.nan)
-
-
-def sample_map(
-    features: np.ndarray, at: np.ndarray, axes: np.ndarray, grid: int, stride: int
-) -> np.ndarray:
-    """(r, grid^2, c) of a feature map (h, w, c)"""
-    return gather_places(features, *grid_places(at, axes, grid, stride, features.shape[:2]))
-
-
-def sample_polar(picture: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """(r, ANGLES, FINER * RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces `width` (r,) px
-    wide"""
-    places = polar_places(at, width, picture.shape[:2])
-    return gather_places(picture, *places).reshape(len(at), ANGLES, -1, picture.shape[-1])
-
-
-def sample_pictures(picture: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """(r, n, n, c) of a picture (h, w, c) about (r, 2) px, sides (r, 2, 2) px; n: FINER * SITE_PIXELS"""
-    n = FINER * SITE_PIXELS
-    return sample_map(picture, at, axes, n, 1).reshape(-1, n, n, picture.shape[-1])
-
-
-def gather_places(features: np.ndarray, index: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(r, n, c) of a map (h, w, c) at places as `neighbours_of` gives them"""
-    if features.flags.c_contiguous:
-        flat = features.reshape(-1, features.shape[-1])
-        return np.einsum("rgkc,rgk->rgc", flat[index], weight)
-    # as the network gives them, channel by channel: to copy them whole takes longer
-    planes = features.transpose(2, 0, 1).reshape(features.shape[-1], -1)
-    return np.einsum("crgk,rgk->rgc", planes[:, index], weight)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ from vision.geometry.site_windows import Pyramid
 from vision.geometry.symmetry import SQUARES_ASTRAY, site_spacing, symmetric_turns
 from vision.learned.canvas import stack_input
 from vision.learned.groups import FOREIGN, SiteGroup
-from vision.learned.reader import LearnedReader, close_up, frame_standing
+from vision.learned.reader import LearnedReader
+from vision.learned.sampling import close_up, frame_standing
 from vision.placement import STRANGE
 from vision.plan import Plan
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from calibration.learned.teach import prepare_lesson
+from calibration.learned.lesson import prepare_lesson
 from tests.support.sharing import made_once
 
 
@@ -16,7 +16,7 @@ def lesson(calibrated, tmp_path_factory):
     def cut_lesson(folder):
         # pieces cut out no finer than they are looked at are cut out in half the time
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("calibration.learned.teach.CUT_ZOOM", 1.0)
+            patch.setattr("calibration.learned.lesson.CUT_ZOOM", 1.0)
             lesson = prepare_lesson(copy.plan, shots)
         (folder / "lesson").write_bytes(pickle.dumps(lesson))
 

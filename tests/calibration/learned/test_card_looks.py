@@ -5,7 +5,8 @@ import pytest
 
 from calibration.learned import compose
 from calibration.learned.card_looks import LOOKS_OF_CARD, draw_card_banks
-from calibration.learned.compose import Composer, Look, crop_padded
+from calibration.learned.compose import Composer, crop_padded
+from calibration.learned.painter import Look
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas

@@ -8,6 +8,7 @@ import pytest
 
 from calibration.copy import read_layout
 from calibration.learned import teach
+from calibration.learned.batches import make_batches
 from calibration.learned.compose import SIDE
 from calibration.learned.examine import examine_network
 from calibration.learned.fit import can_learn, load_trunk_weights
@@ -18,7 +19,6 @@ from calibration.learned.teach import (
     initial_weights,
     learned_reader,
     learning_rate,
-    make_batches,
     teach_apart,
     teach_network,
 )
@@ -181,7 +181,7 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
 
 def test_a_learner_that_dies_is_told(lesson, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach._teach_and_tell", die_at_once)
-    monkeypatch.setattr("calibration.learned.teach.PATIENCE", 0.2)
+    monkeypatch.setattr("calibration.learned.batches.PATIENCE", 0.2)
     with pytest.raises(Unlearnt, match="ended with 9"):
         teach_apart(lesson, None, 3)
 

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from calibration.learned.teach import prepare_lesson
+from calibration.learned.lesson import prepare_lesson
 from vision.geometry.posed_photo import Shot
 
 PITCH, TILE = 20.0, 18.6

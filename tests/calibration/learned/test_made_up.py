@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from calibration.learned import teach
-from calibration.learned.compose import (
+from calibration.learned.batches import batches_beside, make_batches
+from calibration.learned.compose import SIDE, Truth
+from calibration.learned.drawn import draw_lesson
+from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.painter import Painter
+from calibration.learned.relight import (
     DEEPEST_SHADOW,
     MOST_CUT_OF_COLOUR,
     MOST_CUT_OFF,
-    SIDE,
     WHITE_LOG,
-    Painter,
-    Truth,
     relight_picture,
     render_otherwise,
 )
-from calibration.learned.drawn import draw_lesson
-from calibration.learned.fit import can_learn, load_trunk_weights
-from calibration.learned.teach import batches_beside, initial_weights, make_batches
+from calibration.learned.teach import initial_weights
 from vision.photometry.room_light import DARK
 
 pytestmark = pytest.mark.slow
@@ -170,11 +170,11 @@ def test_classes_fitted_first_tell_more_than_fresh_ones(lesson, few_rounds):
 
 
 def test_a_lamp_mirrored_lightens_what_is_dark_and_nothing_beyond_white(monkeypatch):
-    monkeypatch.setattr("calibration.learned.compose.NOISE", 0.004)
+    monkeypatch.setattr("calibration.learned.relight.NOISE", 0.004)
     dark, white = (np.full((64, 64, 3), v, np.float32) for v in (4.0, WHITE_LOG))
     lightest = {}
     for share in (0.0, 1.0):
-        monkeypatch.setattr("calibration.learned.compose.GLOSS", share)
+        monkeypatch.setattr("calibration.learned.relight.GLOSS", share)
         lightest[share] = [
             max(relight_picture(np.random.default_rng(n), v, odd=0.0).max() for n in range(30))
             for v in (dark, white)
@@ -189,11 +189,11 @@ def test_what_is_brighter_than_the_camera_takes_in_is_cut_off(monkeypatch):
     dark = np.full((32, 32, 3), 4.0, np.float32)
     tops = {}
     for share in (0.0, 1.0):
-        monkeypatch.setattr("calibration.learned.compose.OVEREXPOSED", share)
+        monkeypatch.setattr("calibration.learned.relight.OVEREXPOSED", share)
         tops[share] = [relight_picture(np.random.default_rng(n), bright).max() for n in range(20)]
     assert max(tops[0.0]) > WHITE_LOG
     assert WHITE_LOG - MOST_CUT_OFF <= min(tops[1.0]) < max(tops[1.0]) <= WHITE_LOG
-    monkeypatch.setattr("calibration.learned.compose.NOISE", 0.004)
+    monkeypatch.setattr("calibration.learned.relight.NOISE", 0.004)
     seen = (relight_picture(np.random.default_rng(n), bright) for n in range(40))
     apart = np.array([np.ptp(v.max((0, 1))) for v in seen])
     assert 0.3 < (apart > 0.05).mean() < 0.7, "one colour is cut off before the others, or none"
@@ -203,12 +203,12 @@ def test_what_is_brighter_than_the_camera_takes_in_is_cut_off(monkeypatch):
 
 def test_shadows_fall_across_a_part_of_a_picture(monkeypatch):
     plain = np.full((64, 64, 3), 4.6, np.float32)
-    monkeypatch.setattr("calibration.learned.compose.GLOSS", 0.0)
-    monkeypatch.setattr("calibration.learned.compose.LIGHT", 0.0)
-    monkeypatch.setattr("calibration.learned.compose.HAZE", 0.0)
+    monkeypatch.setattr("calibration.learned.relight.GLOSS", 0.0)
+    monkeypatch.setattr("calibration.learned.relight.LIGHT", 0.0)
+    monkeypatch.setattr("calibration.learned.relight.HAZE", 0.0)
     darkest = {}
     for share in (0.0, 1.0):
-        monkeypatch.setattr("calibration.learned.compose.OVERSHADOWED", share)
+        monkeypatch.setattr("calibration.learned.relight.OVERSHADOWED", share)
         seen = [relight_picture(np.random.default_rng(n), plain).mean(2) for n in range(20)]
         darkest[share] = min(v.min() for v in seen)
         if share:
@@ -228,8 +228,8 @@ def test_pictures_are_rendered_more_vivid_or_paler_about_their_middle():
 
 def test_boards_that_a_network_is_examined_on_lie_in_usual_light(monkeypatch):
     dark = np.full((32, 32, 3), 4.6, np.float32)
-    monkeypatch.setattr("calibration.learned.compose.OVERSHADOWED", 1.0)
-    monkeypatch.setattr("calibration.learned.compose.OVEREXPOSED", 1.0)
-    monkeypatch.setattr("calibration.learned.compose.HAZE", 0.0)
+    monkeypatch.setattr("calibration.learned.relight.OVERSHADOWED", 1.0)
+    monkeypatch.setattr("calibration.learned.relight.OVEREXPOSED", 1.0)
+    monkeypatch.setattr("calibration.learned.relight.HAZE", 0.0)
     seen = [relight_picture(np.random.default_rng(n), dark, odd=0.0).min() for n in range(20)]
     assert min(seen) > 4.0

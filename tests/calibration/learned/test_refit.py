@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.learned.batch import Shapes
+from calibration.learned.batches import make_batches
 from calibration.learned.fit import can_learn, load_trunk_weights
-from calibration.learned.teach import initial_weights, make_batches
+from calibration.learned.teach import initial_weights
 from vision.learned.canvas import picture_of, stack_input
 from vision.learned.groups import Form
 from vision.learned.network import (

@@ -7,7 +7,8 @@ import pytest
 from calibration.learned.compose import SIDE, crop_padded
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.fit import can_learn, load_trunk_weights
-from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
+from calibration.learned.lesson import prepare_lesson
+from calibration.learned.teach import learned_reader, teach_network
 from tests.support.towers import camera
 from tests.support.wagons import (
     SLOT,

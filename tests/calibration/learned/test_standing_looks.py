@@ -4,10 +4,12 @@ learning."""
 import numpy as np
 import pytest
 
-from calibration.learned.compose import MOST_OUTSIDE, SIDE, Painter, Truth
+from calibration.learned.compose import MOST_OUTSIDE, SIDE, Truth
 from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.lesson import prepare_lesson
+from calibration.learned.painter import Painter
 from calibration.learned.standing import find_standing, fold_lean, unfold_lean
-from calibration.learned.teach import learned_reader, prepare_lesson, teach_network
+from calibration.learned.teach import learned_reader, teach_network
 from tests.support.towers import camera, photo, random_layout, towers_plan, towers_shots
 from vision.geometry.footprints import camera_position, top_shift
 from vision.learned.canvas import CANVAS_MARGIN, Canvas

@@ -5,19 +5,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.learned.compose import Evening, Look, Painter
+from calibration.learned.lesson import complete_groups, turn_groups
+from calibration.learned.looks import make_looks, share_directed_looks, turn_looks
+from calibration.learned.painter import Evening, Look, Painter
 from calibration.learned.specimens import Specimen, align_quarters, forms_laid_askew, turn_like
-from calibration.learned.teach import (
-    complete_groups,
-    make_looks,
-    share_directed_looks,
-    turn_groups,
-    turn_looks,
-)
 from vision.learned.canvas import Canvas
 from vision.learned.groups import group_sites
 from vision.learned.network import square_axes
-from vision.learned.reader import sample_pictures
+from vision.learned.sampling import sample_pictures
 from vision.plan import parse_plan
 
 PLAN = parse_plan(

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from calibration.learned.compose import Evening, Look, Painter
+from calibration.learned.painter import Evening, Look, Painter
 from calibration.learned.specimens import Specimen
 from calibration.learned.whole_looks import looks_by_kind
 from vision.learned.canvas import Canvas

@@ -38,6 +38,7 @@ from vision.learned.canvas import (
 )
 from vision.learned.cards import CardBank, CardLooks
 from vision.learned.colour_shares import share_colours, tabulate_colours
+from vision.learned.findings import Finding, SiteMap, clash_reach
 from vision.learned.groups import FOREIGN, Form, group_forms, group_sites, measure_tops
 from vision.learned.network import (
     ANGLES,
@@ -58,18 +59,9 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
-from vision.learned.reader import (
-    OVERLOOKED,
-    Finding,
-    Glance,
-    LearnedReader,
-    SiteMap,
-    Trunk,
-    clash_reach,
-    close_up,
-    frame_tops,
-    nearest_tops,
-)
+from vision.learned.reader import OVERLOOKED, Glance, LearnedReader
+from vision.learned.sampling import close_up, frame_tops, nearest_tops
+from vision.learned.trunk import Trunk
 from vision.photometry.palette_light import LightReference
 from vision.photometry.room_light import small_view
 from vision.plan import parse_plan

@@ -37,8 +37,11 @@ from vision.learned.groups import (
     group_sites,
     loose_names,
     measure_tops,
+    site_box,
     stands_upright,
 )
+from vision.learned.network import square_axes
+from vision.learned.plain_sites import MOST_PLAIN, SURELY_PLAIN, average_cells, differ_from_empty
 from vision.photometry.palette_light import LightReference
 from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import small_view
@@ -52,7 +55,8 @@ Patched = TypeVar("Patched", Look, StandingLook)
 
 class Lesson(msgspec.Struct, frozen=True, eq=False):
     """All that a copy's network learns from. view: how fine; reference: what tells the
-    light; empty: (H, W, 3) log canvas of it; specimens: the pieces that were cut out"""
+    light; empty: (H, W, 3) log canvas of it; specimens: the pieces that were cut out; plain: as of
+    `least_unlikeness`"""
 
     plan: Plan
     view: Canvas
@@ -65,6 +69,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
     reals: Sequence[tuple[np.ndarray, Truth]]
     shots: Sequence[Shot]
     specimens: Sequence[Specimen] = ()
+    plain: float = 0.0
 
     def with_canvases(self, change: Callable[[Any], Any]) -> Lesson:
         """The same with each of its canvases changed"""
@@ -150,7 +155,32 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
         reals,
         shots,
         specimens,
+        least_unlikeness(plan, view, groups, empty, reals),
     )
+
+
+def least_unlikeness(
+    plan: Plan,
+    view: Canvas,
+    groups: Sequence[SiteGroup],
+    empty: np.ndarray,
+    reals: Sequence[tuple[np.ndarray, Truth]],
+) -> float:
+    """Log units by which no site differs from the empty board on which anything lies: a share of what
+    the calibration photos show at least; 0 where they show nothing that lies on sites. reals: as of
+    `Lesson`"""
+    bare, least = average_cells(empty), []
+    for canvas, truth in reals:
+        off = average_cells(canvas) - bare
+        for g in groups:
+            sites = [plan.sites[i] for i in g.ids if truth.labels.get(i)]
+            if not sites or g.tall:
+                continue
+            side = view.scale * np.array([site_box(s).max() for s in sites])
+            axes = square_axes(side, g.degrees_of(sites))
+            at = view.to_px(np.array([s.centre for s in sites]))
+            least.append(float(differ_from_empty(off, at, axes).min()))
+    return min(SURELY_PLAIN * min(least, default=0.0), MOST_PLAIN)
 
 
 def complete_groups(

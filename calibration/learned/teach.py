@@ -179,6 +179,7 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
         weights,
         weights[GRAPH].tobytes() if GRAPH in weights else draw_graph(lesson, weights),
         cards=draw_card_banks(lesson.plan, lesson.shapes.groups, lesson.looks, lesson.view.scale),
+        plain=lesson.plain,
     )
 
 

@@ -104,8 +104,9 @@ class Canvas(msgspec.Struct, frozen=True):
         seen = cv2.remap(
             picture.level(level), where, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
-        logs = cv2.log(cv2.add(cv2.multiply(seen, gain, dtype=cv2.CV_32F), np.full(3, DARK)))
-        return light.rendition.undo(logs)
+        paint = np.multiply(seen, gain)
+        paint += np.float32(DARK)
+        return light.rendition.undo(cv2.log(paint, paint))
 
     def window_around(self, low: np.ndarray, high: np.ndarray, around: int) -> Window:
         """The part of the canvas that shows a rectangle of (2,) board mm with `around` pixels about
@@ -117,17 +118,12 @@ class Canvas(msgspec.Struct, frozen=True):
 
 
 def stretch_grid(coarse: np.ndarray, h: int, w: int) -> np.ndarray:
-    """(h, w, C) float32 of a coarse grid whose outer rows and columns lie on the borders of the
-    outer pixels"""
-    kx, ky = (coarse.shape[1] - 1) / w, (coarse.shape[0] - 1) / h
-    m = np.float32([[kx, 0, kx / 2], [0, ky, ky / 2]])
-    return cv2.warpAffine(
-        np.float32(coarse),
-        m,
-        (w, h),
-        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    """(h, w, C) float32 of a grid `EXACT` times as coarse, whose outer rows and columns lie on the
+    borders of the outer pixels"""
+    rows, columns = coarse.shape[:2]
+    wider = cv2.resize(np.float32(coarse), (EXACT * columns, EXACT * rows))
+    half = EXACT // 2  # a grid's places are the middles of what `resize` makes of them
+    return wider[half : half + h, half : half + w]
 
 
 def picture_of(stacked: np.ndarray) -> np.ndarray:

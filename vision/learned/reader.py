@@ -61,6 +61,7 @@ from vision.learned.network import (
     match_templates,
     square_axes,
 )
+from vision.learned.plain_sites import CELL, average_cells, differ_from_empty, plain_logs
 from vision.learned.sampling import (
     close_up,
     frame_standing,
@@ -116,7 +117,7 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
 class LearnedReader:
     """view: how the board is seen; reference: what tells the light; empty: (H, W, 3) log canvas of
     the empty board; weights: of the classifiers; trunk: the network's graph, ONNX; cards: group ->
-    how its cards look"""
+    how its cards look; plain: as of `least_unlikeness`, below which a site is taken for empty"""
 
     def __init__(
         self,
@@ -129,11 +130,13 @@ class LearnedReader:
         weights: Weights,
         trunk: bytes,
         cards: Mapping[int, CardBank] | None = None,
+        plain: float = 0.0,
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
         self.cards = dict(cards or {})
         # to widen it at each look would take a twentieth of the time
         self.reference, self.empty, self.graph = reference, empty.astype(np.float32), trunk
+        self.plain, self.empty_cells = plain, average_cells(self.empty)
         self.weights = {
             k: v
             for k, v in weights.items()
@@ -172,10 +175,12 @@ class LearnedReader:
         seen = self.view.rectify(picture, pose, self.tell_light(picture, pose, cache), window)
         part = CanvasPart(seen, window, pose)
         shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
-        first = quarter = None
+        first = quarter = off = None
         if self.forms or not all(g.tall for g, ids in wanted if ids):
             fine, quarter, heat = self.trunk(stack_input(seen, self.show_empty(window)))
             first = Glance(fine, heat, shown)
+            x0, y0, x1, y1 = (v // CELL for v in window)
+            off = average_cells(seen) - self.empty_cells[y0:y1, x0:x1]
         pieces = self.find_pieces([first], part) if first and self.forms else []
         out: dict[str, SiteEvidence] = {}
         clusters: dict[str, tuple[int, np.ndarray]] = {}
@@ -184,7 +189,7 @@ class LearnedReader:
             if g.tall:
                 rows = self.classify_closely(n, ids, part)
             else:
-                rows = self.classify_sites(n, ids, quarter, shown, part.origin, tops)
+                rows = self.classify_sites(n, ids, quarter, shown, off, part.origin, tops)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
@@ -322,27 +327,39 @@ class LearnedReader:
         ids: Sequence[str],
         quarter: np.ndarray,
         seen: np.ndarray,
+        off: np.ndarray,
         origin: np.ndarray,
         tops: Sequence[Finding | None],
     ) -> np.ndarray:
-        """(sites, classes) log-probabilities. seen: (h, w, 3) as of `picture_of`; origin: (2,)
-        canvas pixel of its first; tops: what was found to lie uppermost on each"""
-        if not ids:
-            return np.zeros((0, len(self.groups[group].classes)))
-        at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
-        side = np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
-        turns = self.groups[group].degrees_of(self.plan.sites[i] for i in ids)
-        axes = square_axes(side * self.view.scale, turns)
-        side = np.full(len(ids), self.groups[group].top * self.view.scale)
-        unseen = np.full(2, np.nan)
-        tops_px = np.array([unseen if t is None else self.view.to_px(t.top) - origin for t in tops])
+        """(sites, classes) log-probabilities. seen: (h, w, 3) as of `picture_of`; off: as of
+        `differ_from_empty`; origin: (2,) canvas pixel of their first; tops: what was found to lie
+        uppermost on each"""
+        sites = [self.plan.sites[i] for i in ids]
+        out = np.tile(plain_logs(len(self.groups[group].classes)), (len(sites), 1))
+        at = self.view.to_px(np.array([s.centre for s in sites]).reshape(-1, 2)) - origin
+        side = self.view.scale * np.array([site_box(s).max() for s in sites])
+        turns = self.groups[group].degrees_of(sites)
+        unlike = differ_from_empty(off, at, square_axes(side, turns)) >= self.plain
+        asked = np.flatnonzero(unlike | np.array([t is not None for t in tops], bool))
+        if not len(asked):
+            return out
+        at, axes = at[asked], square_axes(SITE_REACH * side, turns)[asked]
+        side = np.full(len(asked), self.groups[group].top * self.view.scale)
+        nowhere = np.full(2, np.nan)
+        tops_px = np.array(
+            [
+                nowhere if t is None else self.view.to_px(t.top) - origin
+                for t in (tops[n] for n in asked)
+            ]
+        )
         pictures = frame_tops(at, axes, side, tops_px)
         logits = self.classify(
             "site",
             sample_map(quarter, at, axes, SITE_GRID, 4),
             self.site_prints(seen, *pictures, self.groups[group].quarters),
         )
-        return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
+        out[asked] = log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
+        return out
 
     def classify_closely(self, group: int, ids: Sequence[str], part: CanvasPart) -> np.ndarray:
         """(sites, classes) log-probabilities of sites on which pieces stand, each looked at in a
@@ -549,10 +566,10 @@ class LearnedReader:
         return out
 
     def pile_evidence(self, g: SiteGroup, logs: np.ndarray) -> SiteEvidence:
-        order = np.argsort(-logs)
+        likeliest = np.argsort(-logs)[: TOLD_CONTENTS + 1]
         options = [
             (self.under if g.classes[c] == UNDER else g.classes[c], max(float(logs[c]), FLOOR))
-            for c in order
+            for c in likeliest
             if c != FOREIGN
         ]
         return SiteEvidence(tuple(options[:TOLD_CONTENTS]), max(float(logs[FOREIGN]), FLOOR))
@@ -596,6 +613,7 @@ class LearnedReader:
         about = {
             "scale": self.view.scale,
             "margin": self.view.margin,
+            "plain": self.plain,
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
         }
@@ -641,6 +659,7 @@ class LearnedReader:
                 for n in range(len(groups))
                 if (part := model_file.strip_prefix(f"cards/{n}", arrays))
             },
+            float(about.get("plain", 0.0)),
         )
 
 

@@ -23,7 +23,9 @@ from calibration.learned.teach import (
     teach_network,
 )
 from engine.layout import same_contents
-from vision.learned.groups import base_contents, covered_sites, group_sites
+from vision.learned.groups import base_contents, covered_sites, group_sites, site_box
+from vision.learned.network import square_axes
+from vision.learned.plain_sites import MOST_PLAIN, average_cells, differ_from_empty
 from vision.storage.photo_file import load_photo
 
 pytestmark = pytest.mark.slow
@@ -202,3 +204,16 @@ def tell_by_halves(lesson, trunk, steps, seed, queue, keep, half_learnt):
         if what != "half" or half_learnt:
             queue.put((what, value))
     queue.put(("weights", {"whole": 1}))
+
+
+def test_nothing_that_a_copys_photos_show_is_taken_for_an_empty_site(lesson):
+    reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
+    assert 0.02 < reader.plain == lesson.plain <= MOST_PLAIN
+    for canvas, truth in lesson.reals:
+        off = average_cells(canvas) - reader.empty_cells
+        for g in lesson.shapes.groups:
+            laid = [lesson.plan.sites[i] for i in g.ids if truth.labels.get(i)]
+            side = lesson.view.scale * np.array([site_box(s).max() for s in laid])
+            at = lesson.view.to_px(np.array([s.centre for s in laid]).reshape(-1, 2))
+            axes = square_axes(side, g.degrees_of(laid))
+            assert (differ_from_empty(off, at, axes) > 1.5 * reader.plain).all()

@@ -1,0 +1,43 @@
+"""Sites that look as the empty board does: of these nothing more is asked."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+
+from vision.learned.groups import EMPTY, FOREIGN
+from vision.learned.network import grid_places
+from vision.learned.sampling import gather_places
+
+CELL = 4  # canvas pixels across the cells that are compared: a camera's noise is 0.01 in them
+PLAIN_GRID = 10  # places a side at which a site is compared
+# of how unlike the empty board the least visible thing is that a copy's photos show on a site; log units
+# at most, for what nobody showed. Six copies' test photos: docs/learned.md
+SURELY_PLAIN, MOST_PLAIN = 0.5, 0.12
+PLAINLY_EMPTY, HARDLY_ELSE = (
+    0.999,
+    1e-6,
+)  # chances told of such a site: that nothing, or a class lies there
+
+
+def average_cells(logs: np.ndarray) -> np.ndarray:
+    """(h/4, w/4, 3) of a log canvas (h, w, 3), its sides multiples of `CELL`"""
+    h, w = logs.shape[:2]
+    return cv2.resize(logs, (w // CELL, h // CELL), interpolation=cv2.INTER_AREA)
+
+
+def differ_from_empty(off: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """(r,) log units by which sites differ from the empty board where they differ most, in any colour.
+    off: (h/4, w/4, 3) difference of both canvases' cells; at: (r, 2) px, axes: (r, 2, 2) px sides"""
+    places = grid_places(at, axes, PLAIN_GRID, CELL, off.shape[:2])
+    return np.abs(gather_places(off, *places)).max((1, 2))
+
+
+def plain_logs(classes: int) -> np.ndarray:
+    """(classes,) log-probabilities of what lies on a site that looks as when it is empty"""
+    out = np.full(classes, math.log(HARDLY_ELSE))
+    out[FOREIGN] = math.log(1 - PLAINLY_EMPTY)
+    out[EMPTY] = math.log(PLAINLY_EMPTY)
+    return out

@@ -154,13 +154,25 @@ GREY, LOG_SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the n
 def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     """(h/2, w/2, 24) float32 that the network sees of a log canvas (h, w, 3) and the empty board's:
     what is there and how it differs from the empty board, four pixels' worth in a row"""
+    return stack_shown(scale_logs(seen, np.float32(GREY)), seen, empty)
+
+
+def stack_shown(shown: np.ndarray, seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    """As `stack_input`. shown: (h, w, 3) as of `picture_of`"""
     h, w = seen.shape[:2]
     # channels first, as the network takes them: it is copied once, and not once more for that
     out = np.empty((2, 2, 6, h // 2, w // 2), np.float32)
-    for part, off in ((out[:, :, :3], np.float32(GREY)), (out[:, :, 3:], empty)):
-        shown = (seen - off) / np.float32(LOG_SPREAD)
-        part[:] = shown.reshape(h // 2, 2, w // 2, 2, 3).transpose(1, 3, 4, 0, 2)
+    for first, part in ((0, shown), (3, scale_logs(seen, empty))):
+        told = part.reshape(h // 2, 2, w // 2, 2, 3)
+        out[:, :, first : first + 3] = told.transpose(1, 3, 4, 0, 2)
     return out.reshape(24, h // 2, w // 2).transpose(1, 2, 0)
+
+
+def scale_logs(seen: np.ndarray, off: np.ndarray | np.float32) -> np.ndarray:
+    """(h, w, 3) float32: how a log canvas differs from this, as the network is shown it"""
+    out = np.subtract(seen, off, dtype=np.float32)
+    out /= np.float32(LOG_SPREAD)
+    return out
 
 
 class CanvasPart(msgspec.Struct, frozen=True, eq=False):

@@ -20,7 +20,6 @@ from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import (
     CANVAS_MARGIN,
     GREY,
-    LOG_SPREAD,
     Canvas,
     CanvasPart,
     Window,
@@ -30,7 +29,9 @@ from vision.learned.canvas import (
     narrow_logs,
     overlap_windows,
     picture_of,
+    scale_logs,
     stack_input,
+    stack_shown,
     widen_logs,
 )
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
@@ -174,10 +175,10 @@ class LearnedReader:
         window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked, pose)
         seen = self.view.rectify(picture, pose, self.tell_light(picture, pose, cache), window)
         part = CanvasPart(seen, window, pose)
-        shown = (seen - np.float32(GREY)) / np.float32(LOG_SPREAD)
+        shown = scale_logs(seen, np.float32(GREY))
         first = quarter = off = None
         if self.forms or not all(g.tall for g, ids in wanted if ids):
-            fine, quarter, heat = self.trunk(stack_input(seen, self.show_empty(window)))
+            fine, quarter, heat = self.trunk(stack_shown(shown, seen, self.show_empty(window)))
             first = Glance(fine, heat, shown)
             x0, y0, x1, y1 = (v // CELL for v in window)
             off = average_cells(seen) - self.empty_cells[y0:y1, x0:x1]
@@ -430,7 +431,8 @@ class LearnedReader:
         """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer. glances:
         at this part, which count alike"""
         maps = [self.heat_maps(v.heat) for v in glances]
-        logits = np.mean([m[::-1, ::-1] if v.turned else m for v, m in zip(glances, maps)], 0)
+        ways = [m[::-1, ::-1] if v.turned else m for v, m in zip(glances, maps)]
+        logits = sum(ways[1:], ways[0]) / np.float32(len(ways))
         found = []
         for f in range(len(self.forms)):
             at, high = find_peaks(logits[..., f])
@@ -499,11 +501,13 @@ class LearnedReader:
         if not self.top_kinds[group]:
             return None
         outline = self.plan.sites[site].outlines[0].astype(np.float32)
-        there = [
-            p
-            for p in pieces
-            if cv2.pointPolygonTest(outline, tuple(map(float, p.foot)), False) >= 0
-        ]
+        (x0, y0), (x1, y1) = outline.min(0).tolist(), outline.max(0).tolist()
+        there = []
+        for piece in pieces:
+            x, y = map(float, piece.foot)
+            within = x0 <= x <= x1 and y0 <= y <= y1
+            if within and cv2.pointPolygonTest(outline, (x, y), False) >= 0:
+                there.append(piece)
         return max(there, key=lambda p: p.chance, default=None)
 
     def hear_piece(self, group: int, logs: np.ndarray, best: Finding | None) -> np.ndarray:
@@ -685,8 +689,10 @@ def told_card(found: SiteEvidence) -> str | None:
 def find_peaks(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(r, 2) pixels of a canvas at which a heat map at half its size (h, w) is highest, (r,) logits"""
     one = np.ascontiguousarray(logits)
-    highest = one == cv2.dilate(one, np.ones((3, 3), np.uint8))
-    ys, xs = np.nonzero((one > math.log(PEAK / (1 - PEAK))) & highest)
+    high = one > math.log(PEAK / (1 - PEAK))
+    if not high.any():
+        return np.zeros((0, 2)), np.zeros(0, one.dtype)
+    ys, xs = np.nonzero(high & (one == cv2.dilate(one, np.ones((3, 3), np.uint8))))
     return np.column_stack([xs, ys]) * 2 + 0.5, one[ys, xs]
 
 

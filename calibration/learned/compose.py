@@ -40,6 +40,9 @@ from vision.plan import LONG_SITE, Plan
 KNOWN, KNOWN_SHARE = 0.5, (0.3, 0.97)
 # mm by which a piece lies off the middle of one of its size below, one standard deviation
 STACKED_ASTRAY = 0.7
+# of the made-up boards, laid by people in a hurry: by how many mm and degrees pieces lie off where they
+# belong there, one standard deviation; no more of a piece's shorter side
+HURRIED, HURRIED_ASTRAY, HURRIED_ASKEW, MOST_ASTRAY = 0.4, (1.0, 3.0), (4.0, 9.0), 0.3
 LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
@@ -271,6 +274,7 @@ class Composer:
             if not self.standing:  # what stands is not put up much higher or lower than it was cut
                 tilt = rng.uniform(0, max(tilt, MOST_TILT))
             camera[:2] = middle + tilt * camera[2] * np.array([np.cos(side), np.sin(side)])
+        laid = rng.uniform(*HURRIED_ASTRAY), rng.uniform(*HURRIED_ASKEW)
         return Evening(
             rng.normal(0, 0.04, 2),
             camera,
@@ -279,6 +283,7 @@ class Composer:
             rng.uniform(0.05, 0.8) if lit else 0.0,
             rng.uniform(-0.9, 0.15),
             rng.normal(0, SIDELIGHT, 2),
+            *(map(float, laid) if rng.random() < HURRIED else ()),
         )
 
     def compose_crop(self, x0: int, y0: int) -> tuple[np.ndarray, Truth]:
@@ -387,7 +392,8 @@ class Composer:
                 if rng.random() < LAID_ANYWHERE:
                     off = rng.uniform(-1, 1, 2) * (room + 1.0)
                 else:
-                    off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + 1.0)
+                    astray = min(paint.evening.astray, max(MOST_ASTRAY * size.min(), 1.0))
+                    off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + astray)
                 at = at + off @ frame
             else:
                 free = np.maximum(below / 2 - size / 2, 0)

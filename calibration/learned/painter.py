@@ -44,7 +44,8 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
     """How one made-up picture is lit and seen. camera: (3,) mm where it stands; lean: (2,) mm a mm of
     height by which what lies leans otherwise;
     shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units
-    by which sides differ from tops; slope: (2,) log units by which those are lighter that face there"""
+    by which sides differ from tops; slope: (2,) log units by which those are lighter that face there;
+    astray, askew: mm and degrees by which pieces lie otherwise than they belong, one standard deviation"""
 
     lean: np.ndarray
     camera: np.ndarray
@@ -53,6 +54,8 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
     dark: float
     sides: float
     slope: np.ndarray
+    astray: float = 1.0
+    askew: float = 4.0
 
 
 class Painter:
@@ -109,7 +112,7 @@ class Painter:
         step: 180 where it only fits lengthwise; -> its top's middle as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         self.laid += 1
-        turn += rng.normal(0, 4.0)
+        turn += rng.normal(0, self.evening.askew)
         if look.turned is not None and not loose:
             turn += look.turned + 90 * rng.integers(4)  # nobody says to which side it is turned
         elif look.lies == "any" or loose and look.lies == "quarters" and rng.random() < 0.8:

@@ -29,7 +29,7 @@ def test_a_crowd_shows_one_group_or_one_form_close_together(lesson):
     composer = lesson.composer(5, crowded=1.0)
     composer.reals = []
     seen, many, loose = set(), [], 0
-    for _ in range(9):
+    for _ in range(18):
         sample = composer.make_sample()
         groups = {int(g) for g in sample.sites[:, 0]}
         if not groups:
@@ -99,6 +99,42 @@ def test_piles_lie_up_into_the_corners_of_roomy_sites(lesson, monkeypatch):
     room = np.abs(feet) / (box / 2 - 4)
     assert room.max() < 1.1 and 0.25 < np.median(room) < 0.4
     assert (room.min(1) > 0.75).any(), "one in a hundred or so lies in a corner"
+
+
+def test_people_in_a_hurry_lay_pieces_off_their_site(lesson, monkeypatch):
+    feet = []
+    monkeypatch.setattr(
+        Painter, "lay_piece", lambda self, look, foot, *_, **__: feet.append(foot) or (0.0, 0.0)
+    )
+    monkeypatch.setattr("calibration.learned.compose.LAID_ANYWHERE", 0.0)
+
+    def spread(share, kind):
+        monkeypatch.setattr("calibration.learned.compose.HURRIED", share)
+        composer, none = lesson.composer(7), np.zeros(2)
+        evening = composer.choose_evening()
+        if share:
+            evening = msgspec.structs.replace(evening, astray=3.0, askew=9.0)
+        else:
+            assert (evening.astray, evening.askew) == (1.0, 4.0)
+        canvas = np.zeros((SIDE, SIDE, 3), np.float32)
+        paint = Painter(canvas, composer.view, (0, 0), evening, composer.rng)
+        feet.clear()
+        box = np.array(lesson.plan.pieces[kind].footprint)
+        for _ in range(300):
+            composer.lay_pile(paint, Truth(np.zeros(3)), none, box, [kind], none)
+        return np.std(feet)
+
+    assert spread(0.0, "farm") == pytest.approx(0.9, abs=0.1)
+    assert spread(1.0, "farm") == pytest.approx(2.7, abs=0.3)
+    most = 0.3 * min(lesson.plan.pieces["treasure"].footprint)
+    assert spread(1.0, "treasure") < most, "not beside its site"
+
+
+def test_some_evenings_people_are_in_a_hurry(lesson):
+    composer = lesson.composer(7)
+    evenings = [composer.choose_evening() for _ in range(200)]
+    hurried = [e for e in evenings if e.astray > 1.0]
+    assert 50 < len(hurried) < 110 and max(e.askew for e in hurried) > 8
 
 
 def test_a_drawn_copy_has_other_prints_on_the_same_plan(lesson):

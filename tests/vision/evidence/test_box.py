@@ -78,7 +78,7 @@ def test_counted_pieces_share_the_box_too(plan):
         plan, {"a": two, "b": seen((("cube", "cube"), 0.999), (("cube",), 0.001))}
     )
     assert read["a"].best == ("cube",) and read["b"].best == ("cube", "cube")
-    assert math.exp(read["a"].counts["cube"][1]) > 0.8
+    assert math.exp(read["a"].counts["cube"][1]) > 0.75
     assert sum(math.exp(p) for p in read["a"].counts["cube"]) == pytest.approx(1, abs=1e-5)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 SHADE_WEIGHT = 0.3  # of differences of brightness alone, which light and shadows make too
 
 
+@lru_cache(4096)  # all that are sought of one form ask for the same
 def footprint_mask(
     size: tuple[float, float],
     disc: bool,
@@ -19,7 +21,7 @@ def footprint_mask(
     tilt: float,
 ) -> np.ndarray:
     """(side, side) float32 in 0..1: the footprint in the middle of a picture, its edge soft over a
-    pixel.
+    pixel; not to be changed.
 
     grow: mm added all round; tilt: degrees clockwise as seen."""
     t = (np.arange(side) + 0.5 - side / 2) / scale
@@ -37,8 +39,10 @@ def colour_difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     """(..., h, w) float32: how unlike each pixel is; colour counts more than brightness
     (shadows)"""
     d = seen - empty
-    bright = d.mean(-1)
-    return np.sqrt(SHADE_WEIGHT * bright**2 + ((d - bright[..., None]) ** 2).sum(-1))
+    squares, bright = np.einsum("...c,...c->...", d, d), d @ np.full(3, 1 / 3, d.dtype)
+    # what is left of the squares once the brightness is gone, and a share of that; in one pass, as
+    # sums over so few numbers are slow
+    return np.sqrt(np.maximum(squares - (3 - SHADE_WEIGHT) * bright**2, 0))
 
 
 def sweep_mask(mask: np.ndarray, by: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.painter import SIDELIGHT, Evening, Look, Painter
+from calibration.learned.painter import SIDELIGHT, TIDY_ASTRAY, Evening, Look, Painter
 from calibration.learned.relight import relight_picture
 from calibration.learned.standing import StandingLook
 from vision.evidence.site_evidence import Contents
@@ -42,7 +42,7 @@ KNOWN, KNOWN_SHARE = 0.5, (0.3, 0.97)
 STACKED_ASTRAY = 0.7
 # of the made-up boards, laid by people in a hurry: by how many mm and degrees pieces lie off where they
 # belong there, one standard deviation; no more of a piece's shorter side
-HURRIED, HURRIED_ASTRAY, HURRIED_ASKEW, MOST_ASTRAY = 0.4, (1.0, 3.0), (4.0, 9.0), 0.3
+HURRIED, HURRIED_ASTRAY, HURRIED_ASKEW, MOST_HURRIED = 0.4, (1.0, 3.0), (4.0, 9.0), 0.3
 LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
@@ -341,6 +341,7 @@ class Composer:
                     self.turns[n],
                     g.laid_anyhow,
                     known,
+                    g.reads == "cluster",
                 )
                 if known:
                     del truth.labels[site.id]
@@ -371,10 +372,11 @@ class Composer:
         turn: float = 0.0,
         anyhow: bool = False,
         known: bool = False,
+        careful: bool = False,
     ) -> float:
         """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm, turned by so
-        many degrees, anyhow: by any quarter; -> mm of height they make together, of what nobody knows
-        too"""
+        many degrees, anyhow: by any quarter; careful: as cards are, for things lie on them; -> mm of
+        height they make together, of what nobody knows too"""
         rng, (across, down) = self.rng, square_axes(np.ones(1), turn)[0]
         frame, tall, below = np.stack([across, down]), 0.0, None
         for k in kinds:
@@ -392,7 +394,10 @@ class Composer:
                 if rng.random() < LAID_ANYWHERE:
                     off = rng.uniform(-1, 1, 2) * (room + 1.0)
                 else:
-                    astray = min(paint.evening.astray, max(MOST_ASTRAY * size.min(), 1.0))
+                    astray = TIDY_ASTRAY
+                    if not careful:
+                        most = max(MOST_HURRIED * size.min(), TIDY_ASTRAY)
+                        astray = min(paint.evening.astray, most)
                     off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + astray)
                 at = at + off @ frame
             else:
@@ -403,7 +408,15 @@ class Composer:
             again = self.pick_look(k, True) if known and look.turned is None else None
             step = 90 if size.max() < LONG_SITE * box.min() else 180
             x, y = paint.lay_piece(
-                look, at, tall, lean, turn=turn, anyhow=anyhow, known=again, step=step
+                look,
+                at,
+                tall,
+                lean,
+                turn=turn,
+                anyhow=anyhow,
+                known=again,
+                step=step,
+                careful=careful,
             )
             # what lies loose elsewhere is found here too
             self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
@@ -456,7 +469,8 @@ class Composer:
             c = int(options[rng.integers(len(options))])
             kinds = self.choose_contents(n, c)
             known = self.is_known(n, c)
-            tall = self.lay_pile(paint, truth, at, box, kinds, lean, turn, g.laid_anyhow, known)
+            how = g.laid_anyhow, known, g.reads == "cluster"
+            tall = self.lay_pile(paint, truth, at, box, kinds, lean, turn, *how)
             if not known:
                 truth.elsewhere.append((n, c, *at, turn))
             if g.loose and rng.random() < 0.5:

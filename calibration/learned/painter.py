@@ -21,6 +21,8 @@ PIECE_TONE, PIECE_TINT = 0.03, 0.01
 KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, 0.3
 SHOWN_PART = 0.35  # of what lies there must be seen of a piece that is to be found
 SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
+# mm and degrees by which pieces that are laid with care lie off where they belong, one standard deviation
+TIDY_ASTRAY, TIDY_ASKEW = 1.0, 4.0
 Lies = Literal["any", "quarters", "upright"]
 Scalar = tuple[float, ...]
 
@@ -54,8 +56,8 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
     dark: float
     sides: float
     slope: np.ndarray
-    astray: float = 1.0
-    askew: float = 4.0
+    astray: float = TIDY_ASTRAY
+    askew: float = TIDY_ASKEW
 
 
 class Painter:
@@ -106,14 +108,16 @@ class Painter:
         anyhow: bool = False,
         known: Look | None = None,
         step: int = 90,
+        careful: bool = False,
     ) -> tuple[float, float]:
         """Lays a look where its foot is at (2,) mm, `base` mm above the board, turned by some `turn`
         degrees where it is known how it lies, anyhow: by any quarter; known: as the ground shows it;
-        step: 180 where it only fits lengthwise; -> its top's middle as it appears, whole canvas' px"""
+        step: 180 where it only fits lengthwise; careful: whether nobody is in a hurry; -> its top's middle as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         self.laid += 1
-        turn += rng.normal(0, self.evening.askew)
-        if look.turned is not None and not loose:
+        tells = look.turned is not None and not loose  # whoever lays it minds how it is turned
+        turn += rng.normal(0, TIDY_ASKEW if careful or tells else self.evening.askew)
+        if tells:
             turn += look.turned + 90 * rng.integers(4)  # nobody says to which side it is turned
         elif look.lies == "any" or loose and look.lies == "quarters" and rng.random() < 0.8:
             turn += rng.uniform(0, 360)

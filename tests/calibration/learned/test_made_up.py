@@ -108,7 +108,7 @@ def test_people_in_a_hurry_lay_pieces_off_their_site(lesson, monkeypatch):
     )
     monkeypatch.setattr("calibration.learned.compose.LAID_ANYWHERE", 0.0)
 
-    def spread(share, kind):
+    def spread(share, kind, careful=False):
         monkeypatch.setattr("calibration.learned.compose.HURRIED", share)
         composer, none = lesson.composer(7), np.zeros(2)
         evening = composer.choose_evening()
@@ -121,11 +121,13 @@ def test_people_in_a_hurry_lay_pieces_off_their_site(lesson, monkeypatch):
         feet.clear()
         box = np.array(lesson.plan.pieces[kind].footprint)
         for _ in range(300):
-            composer.lay_pile(paint, Truth(np.zeros(3)), none, box, [kind], none)
+            truth = Truth(np.zeros(3))
+            composer.lay_pile(paint, truth, none, box, [kind], none, careful=careful)
         return np.std(feet)
 
     assert spread(0.0, "farm") == pytest.approx(0.9, abs=0.1)
     assert spread(1.0, "farm") == pytest.approx(2.7, abs=0.3)
+    assert spread(1.0, "farm", careful=True) == pytest.approx(0.9, abs=0.1), "cards"
     most = 0.3 * min(lesson.plan.pieces["treasure"].footprint)
     assert spread(1.0, "treasure") < most, "not beside its site"
 

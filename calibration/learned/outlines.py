@@ -11,7 +11,7 @@ import numpy as np
 SHADE_WEIGHT = 0.3  # of differences of brightness alone, which light and shadows make too
 
 
-@lru_cache(4096)  # all that are sought of one form ask for the same
+@lru_cache(512)  # pieces of a form all ask for the same: some 40 turns, four sizes, 10 kB each
 def footprint_mask(
     size: tuple[float, float],
     disc: bool,

@@ -112,7 +112,8 @@ class Painter:
     ) -> tuple[float, float]:
         """Lays a look where its foot is at (2,) mm, `base` mm above the board, turned by some `turn`
         degrees where it is known how it lies, anyhow: by any quarter; known: as the ground shows it;
-        step: 180 where it only fits lengthwise; careful: whether nobody is in a hurry; -> its top's middle as it appears, whole canvas' px"""
+        step: 180 where it only fits lengthwise; careful: whether nobody is in a hurry; -> its top's
+        middle as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         self.laid += 1
         tells = look.turned is not None and not loose  # whoever lays it minds how it is turned

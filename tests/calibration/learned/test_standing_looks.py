@@ -111,7 +111,7 @@ def test_made_up_boards_show_what_stands_close_up(lesson):
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_little_learning_tells_what_stands(plan, lesson, few_rounds):
     few_rounds(80)
-    weights = teach_network(lesson, load_trunk_weights(), 8, beside=False)
+    weights = teach_network(lesson, load_trunk_weights(), 8, beside=False, seed=1)
     reader, rng = learned_reader(lesson, weights), np.random.default_rng(9)
     right = 0
     for turn in (0.0, 0.3):

@@ -394,10 +394,8 @@ class Composer:
                 if rng.random() < LAID_ANYWHERE:
                     off = rng.uniform(-1, 1, 2) * (room + 1.0)
                 else:
-                    astray = TIDY_ASTRAY
-                    if not careful:
-                        most = max(MOST_HURRIED * size.min(), TIDY_ASTRAY)
-                        astray = min(paint.evening.astray, most)
+                    most = TIDY_ASTRAY if careful else max(MOST_HURRIED * size.min(), TIDY_ASTRAY)
+                    astray = min(paint.evening.astray, most)
                     off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + astray)
                 at = at + off @ frame
             else:
@@ -691,7 +689,7 @@ class Composer:
         truth.points = [
             p
             for n, p in enumerate(truth.points)
-            if (mark := paint.marks.get(n)) is None or paint.shows(mark, p[2:], radius[p[0]])
+            if (mark := paint.marks.get(n)) is None or paint.shows_piece(mark, p[2:], radius[p[0]])
         ]
 
     def overhang(self, evening: Evening, x0: int, y0: int) -> float:

@@ -37,11 +37,9 @@ from vision.learned.groups import (
     group_sites,
     loose_names,
     measure_tops,
-    site_box,
     stands_upright,
 )
-from vision.learned.network import square_axes
-from vision.learned.plain_sites import MOST_PLAIN, SURELY_PLAIN, average_cells, differ_from_empty
+from vision.learned.plain_sites import MOST_PLAIN, SURELY_PLAIN, average_cells, compare_sites
 from vision.photometry.palette_light import LightReference
 from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import small_view
@@ -174,12 +172,8 @@ def least_unlikeness(
         off = average_cells(canvas) - bare
         for g in groups:
             sites = [plan.sites[i] for i in g.ids if truth.labels.get(i)]
-            if not sites or g.tall:
-                continue
-            side = view.scale * np.array([site_box(s).max() for s in sites])
-            axes = square_axes(side, g.degrees_of(sites))
-            at = view.to_px(np.array([s.centre for s in sites]))
-            least.append(float(differ_from_empty(off, at, axes).min()))
+            if sites and not g.tall:
+                least.append(float(compare_sites(view, g, sites, off).min()))
     return min(SURELY_PLAIN * min(least, default=0.0), MOST_PLAIN)
 
 

@@ -89,7 +89,7 @@ class Painter:
         self.laid = 0
         self.marks: dict[int, int] = {}
 
-    def shows(self, mark: int, at: tuple[float, float], radius: float) -> bool:
+    def shows_piece(self, mark: int, at: tuple[float, float], radius: float) -> bool:
         """Whether enough of a laid piece about its top's middle `at`, whole canvas' px, is seen"""
         x, y = np.array(at) - self.origin
         low_x, high_x = (int(np.clip(x + s * radius, 0, self.owner.shape[1])) for s in (-1, 1))

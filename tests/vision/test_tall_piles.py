@@ -3,6 +3,7 @@
 import json
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
@@ -46,6 +47,27 @@ def test_every_site_is_told(plan, untaught):
     reader = Reader(plan, None, untaught)
     assert reader.read_sites(image, pose) == untaught.read(image, pose)
     assert reader.read_sites(image, pose, {"11"}).keys() == {"11"}
+
+
+def test_flat_sites_are_left_alone_where_only_tall_ones_are_asked_for(plan, untaught):
+    (whole,) = untaught.groups
+    tall = msgspec.structs.replace(whole, ids=whole.ids[:8])
+    flat = msgspec.structs.replace(whole, ids=whole.ids[8:], tall=0.0, foot=0.0)
+    weights = initial_weights(Shapes.of((tall, flat), (), untaught.view.scale), 3)
+    both = LearnedReader(
+        plan,
+        untaught.view,
+        (tall, flat),
+        (),
+        untaught.reference,
+        untaught.empty,
+        weights,
+        untaught.graph,
+    )
+    image = photo(plan, {}, camera(), np.random.default_rng(6))
+    assert both.read(image, camera(), set(tall.ids[:2])).keys() == set(tall.ids[:2])
+    assert both.read(image, camera(), set(flat.ids[:2])).keys() == set(flat.ids[:2])
+    assert both.read(image, camera()).keys() == set(whole.ids)
 
 
 def test_a_site_beyond_the_picture_is_not_seen(plan, untaught):

@@ -37,7 +37,7 @@ class SiteMap:
         self.low = np.array([o.min(0) for _, o in both]).reshape(-1, 2) - BESIDE_SITE
         self.high = np.array([o.max(0) for _, o in both]).reshape(-1, 2) + BESIDE_SITE
 
-    def owners(self, foot: np.ndarray) -> dict[str, float]:
+    def share_foot(self, foot: np.ndarray) -> dict[str, float]:
         """site -> chance that it stands there"""
         depths: dict[str, float] = {}
         for n in np.flatnonzero(((foot > self.low) & (foot < self.high)).all(1)):

@@ -28,7 +28,6 @@ from vision.learned.canvas import (
     move_window,
     narrow_logs,
     overlap_windows,
-    picture_of,
     scale_logs,
     stack_input,
     stack_shown,
@@ -62,7 +61,7 @@ from vision.learned.network import (
     match_templates,
     square_axes,
 )
-from vision.learned.plain_sites import CELL, average_cells, differ_from_empty, plain_logs
+from vision.learned.plain_sites import CELL, average_cells, compare_sites, plain_logs
 from vision.learned.sampling import (
     close_up,
     frame_standing,
@@ -168,8 +167,9 @@ class LearnedReader:
     ) -> dict[str, SiteEvidence]:
         """Evidence of these sites, of all where none are named. cache: keeps the light while it is still"""
         picture = Pyramid.of(picture)
-        wanted = [(g, [i for i in g.ids if sites is None or i in sites]) for g in self.groups]
-        asked = {i for _, ids in wanted for i in ids}
+        members = [[i for i in g.ids if sites is None or i in sites] for g in self.groups]
+        wanted = [(n, self.groups[n], ids) for n, ids in enumerate(members) if ids]
+        asked = {i for ids in members for i in ids}
         if not asked:
             return {}
         window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked, pose)
@@ -177,7 +177,7 @@ class LearnedReader:
         part = CanvasPart(seen, window, pose)
         shown = scale_logs(seen, np.float32(GREY))
         first = quarter = off = None
-        if self.forms or not all(g.tall for g, ids in wanted if ids):
+        if self.forms or not all(g.tall for _, g, _ in wanted):
             fine, quarter, heat = self.trunk(stack_shown(shown, seen, self.show_empty(window)))
             first = Glance(fine, heat, shown)
             x0, y0, x1, y1 = (v // CELL for v in window)
@@ -185,7 +185,7 @@ class LearnedReader:
         pieces = self.find_pieces([first], part) if first and self.forms else []
         out: dict[str, SiteEvidence] = {}
         clusters: dict[str, tuple[int, np.ndarray]] = {}
-        for n, (g, ids) in enumerate(wanted):
+        for n, g, ids in wanted:
             tops = [self.uppermost_piece(n, i, pieces) for i in ids]
             if g.tall:
                 rows = self.classify_closely(n, ids, part)
@@ -227,7 +227,7 @@ class LearnedReader:
         pieces: that were found in this part"""
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
         for found in pieces:
-            for site, share in self.homes.owners(found.foot).items():
+            for site, share in self.homes.share_foot(found.foot).items():
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
         for n, g in enumerate(self.groups):
@@ -277,9 +277,9 @@ class LearnedReader:
     def glance_turned(self, seen: np.ndarray, ground: np.ndarray) -> Glance:
         """A look at a log canvas turned by half, before a ground (h, w, 3) that is known"""
         seen, ground = (np.ascontiguousarray(v[::-1, ::-1]) for v in (seen, ground))
-        stacked = stack_input(seen, ground)
-        fine, _, heat = self.trunk(stacked)
-        return Glance(fine, heat, picture_of(stacked), turned=True)
+        shown = scale_logs(seen, np.float32(GREY))
+        fine, _, heat = self.trunk(stack_shown(shown, seen, ground))
+        return Glance(fine, heat, shown, turned=True)
 
     def draw_cards(
         self,
@@ -335,29 +335,24 @@ class LearnedReader:
         """(sites, classes) log-probabilities. seen: (h, w, 3) as of `picture_of`; off: as of
         `differ_from_empty`; origin: (2,) canvas pixel of their first; tops: what was found to lie
         uppermost on each"""
-        sites = [self.plan.sites[i] for i in ids]
-        out = np.tile(plain_logs(len(self.groups[group].classes)), (len(sites), 1))
-        at = self.view.to_px(np.array([s.centre for s in sites]).reshape(-1, 2)) - origin
-        side = self.view.scale * np.array([site_box(s).max() for s in sites])
-        turns = self.groups[group].degrees_of(sites)
-        unlike = differ_from_empty(off, at, square_axes(side, turns)) >= self.plain
-        asked = np.flatnonzero(unlike | np.array([t is not None for t in tops], bool))
+        g, sites = self.groups[group], [self.plan.sites[i] for i in ids]
+        out = np.tile(plain_logs(len(g.classes)), (len(sites), 1))
+        unlike = compare_sites(self.view, g, sites, off, origin) >= self.plain
+        asked = np.flatnonzero(unlike | np.array([t is not None for t in tops]))
         if not len(asked):
             return out
-        at, axes = at[asked], square_axes(SITE_REACH * side, turns)[asked]
-        side = np.full(len(asked), self.groups[group].top * self.view.scale)
-        nowhere = np.full(2, np.nan)
-        tops_px = np.array(
-            [
-                nowhere if t is None else self.view.to_px(t.top) - origin
-                for t in (tops[n] for n in asked)
-            ]
-        )
+        sites, tops = [sites[n] for n in asked], [tops[n] for n in asked]
+        at = self.view.to_px(np.array([s.centre for s in sites])) - origin
+        side = np.array([SITE_REACH * site_box(s).max() for s in sites])
+        axes = square_axes(side * self.view.scale, g.degrees_of(sites))
+        side = np.full(len(sites), g.top * self.view.scale)
+        unseen = np.full(2, np.nan)
+        tops_px = np.array([unseen if t is None else self.view.to_px(t.top) - origin for t in tops])
         pictures = frame_tops(at, axes, side, tops_px)
         logits = self.classify(
             "site",
             sample_map(quarter, at, axes, SITE_GRID, 4),
-            self.site_prints(seen, *pictures, self.groups[group].quarters),
+            self.site_prints(seen, *pictures, g.quarters),
         )
         out[asked] = log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
         return out
@@ -501,13 +496,11 @@ class LearnedReader:
         if not self.top_kinds[group]:
             return None
         outline = self.plan.sites[site].outlines[0].astype(np.float32)
-        (x0, y0), (x1, y1) = outline.min(0).tolist(), outline.max(0).tolist()
-        there = []
-        for piece in pieces:
-            x, y = map(float, piece.foot)
-            within = x0 <= x <= x1 and y0 <= y <= y1
-            if within and cv2.pointPolygonTest(outline, (x, y), False) >= 0:
-                there.append(piece)
+        there = [
+            p
+            for p in pieces
+            if cv2.pointPolygonTest(outline, tuple(map(float, p.foot)), False) >= 0
+        ]
         return max(there, key=lambda p: p.chance, default=None)
 
     def hear_piece(self, group: int, logs: np.ndarray, best: Finding | None) -> np.ndarray:

@@ -108,7 +108,7 @@ def test_people_in_a_hurry_lay_pieces_off_their_site(lesson, monkeypatch):
     )
     monkeypatch.setattr("calibration.learned.compose.LAID_ANYWHERE", 0.0)
 
-    def spread(share, kind, careful=False):
+    def measure_spread(share, kind, careful=False):
         monkeypatch.setattr("calibration.learned.compose.HURRIED", share)
         composer, none = lesson.composer(7), np.zeros(2)
         evening = composer.choose_evening()
@@ -125,11 +125,11 @@ def test_people_in_a_hurry_lay_pieces_off_their_site(lesson, monkeypatch):
             composer.lay_pile(paint, truth, none, box, [kind], none, careful=careful)
         return np.std(feet)
 
-    assert spread(0.0, "farm") == pytest.approx(0.9, abs=0.1)
-    assert spread(1.0, "farm") == pytest.approx(2.7, abs=0.3)
-    assert spread(1.0, "farm", careful=True) == pytest.approx(0.9, abs=0.1), "cards"
+    assert measure_spread(0.0, "farm") == pytest.approx(0.9, abs=0.1)
+    assert measure_spread(1.0, "farm") == pytest.approx(2.7, abs=0.3)
+    assert measure_spread(1.0, "farm", careful=True) == pytest.approx(0.9, abs=0.1), "cards"
     most = 0.3 * min(lesson.plan.pieces["treasure"].footprint)
-    assert spread(1.0, "treasure") < most, "not beside its site"
+    assert measure_spread(1.0, "treasure") < most, "not beside its site"
 
 
 def test_some_evenings_people_are_in_a_hurry(lesson):

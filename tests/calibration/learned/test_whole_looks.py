@@ -91,9 +91,9 @@ def test_a_piece_that_another_hides_does_not_show():
     ones = np.ones((40, 40), np.float32)
     look = Look(PLAN.pieces["crown"], card, ones, card[0, 0], 1.0, "upright")
     below = paint.lay_piece(look, np.array([50.0, 50.0]), 0.0, np.zeros(2))
-    assert paint.laid == 1 and paint.shows(1, below, 14)
+    assert paint.laid == 1 and paint.shows_piece(1, below, 14)
     paint.lay_piece(look, np.array([52.0, 50.0]), 2.0, np.zeros(2))
-    assert not paint.shows(1, below, 14) and paint.shows(2, below, 14)
+    assert not paint.shows_piece(1, below, 14) and paint.shows_piece(2, below, 14)
 
 
 CUBE_PLAN = parse_plan(

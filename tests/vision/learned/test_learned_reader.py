@@ -466,11 +466,11 @@ def test_what_is_looked_for_as_one_form_may_be_told_as_another_like_it(image, mo
 
 def test_a_foot_belongs_to_the_site_it_stands_on():
     homes = SiteMap(PLAN)
-    assert homes.owners(np.array([130.0, 50.0])) == pytest.approx({"F1": 1.0})
-    assert homes.owners(np.array([97.0, 50.0])) == pytest.approx(
+    assert homes.share_foot(np.array([130.0, 50.0])) == pytest.approx({"F1": 1.0})
+    assert homes.share_foot(np.array([97.0, 50.0])) == pytest.approx(
         {"F1": 1.0}
     )  # outside, but nobody else's
-    assert homes.owners(np.array([10.0, 110.0])) == {}
+    assert homes.share_foot(np.array([10.0, 110.0])) == {}
 
 
 def test_reading_loads_nothing_that_learns():

@@ -15,7 +15,7 @@ from calibration.learned.fit import LEARNING_STEPS, can_learn, fit_reader
 from calibration.learned.teach import Unlearnt
 from calibration.report import Findings, report_page, unshown_advice
 from calibration.survey.registrar_fit import fit_registrar
-from calibration.suspect import layout_doubts, tapped_astray
+from calibration.suspect import layout_doubts, outlines_astray, tapped_astray
 from calibration.trial import own_photos_trial
 from engine.text import Text
 from vision.evidence.site_evidence import NoBoard
@@ -125,6 +125,8 @@ def calibrate_copy(
         kept.unlink(missing_ok=True)
     missing = [p.kind for p in missing_kinds(copy)]
     astray = tapped_astray(copy, shots, registrar.rise)
+    astray += outlines_astray(copy.plan, reader.plan)
+    copy = msgspec.structs.replace(copy, plan=reader.plan)
     out = Report(
         copy.name,
         copy.game,

@@ -98,6 +98,22 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
     return out
 
 
+def outlines_astray(given: Plan, aligned: Plan) -> list[Text]:
+    """One sentence where a plan's outlines had to be moved onto what is printed"""
+    off = [np.linalg.norm(b.centre - a.centre) for a, b in zip(given.site, aligned.site)]
+    if max(off) == 0:
+        return []
+    return [
+        say(
+            (
+                "the plan's outlines lie up to {mm} mm beside what is printed on the board: they "
+                "were moved onto it; do its width and height fit?"
+            ),
+            mm=f"{max(off):.0f}",
+        )
+    ]
+
+
 def blurred_photos(plan: Plan, shots: list[Shot]) -> list[str]:
     """The photos that show the board much less sharply than others do; a bare board is compared
     with bare ones: it may have no print"""

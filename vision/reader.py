@@ -54,11 +54,17 @@ class Reader:
         prior: PlacementPrior | None = None,
         heaps: HeapPrior | None = None,
     ) -> None:
-        """learned: the network; prior: where kinds lay in the calibration photos; heaps: whether
-        pieces that lie together are of one kind"""
+        """plan: with its outlines where this copy's print has them; learned: the network; prior:
+        where kinds lay in the calibration photos; heaps: whether pieces that lie together are of
+        one kind"""
         self.plan, self.registrar = plan, registrar
         self.learned = learned
         self.prior, self.heaps = prior or PlacementPrior({}), heaps or HeapPrior()
+
+    @property
+    def given_plan(self) -> Plan:
+        """The plan as the copy has it, whose outlines may miss the print by some millimetres"""
+        return self.registrar.plan
 
     def read(
         self,
@@ -207,6 +213,9 @@ class Reader:
         """As arrays for the model file"""
         arrays = {
             "plan": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.plan))),
+            "plan_as_given": model_file.text_as_array(
+                json.dumps(msgspec.to_builtins(self.given_plan))
+            ),
             "heaps": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.heaps))),
         }
         arrays |= model_file.add_prefix(
@@ -225,15 +234,18 @@ class Reader:
         model.BadModel."""
         arrays = model_file.load_arrays(path)
         try:
-            own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
-            registrar = Registrar.unpack(own, model_file.strip_prefix("registration", arrays))
+            own, given = (
+                parse_plan(json.loads(model_file.array_as_text(arrays[key])), str(path))
+                for key in ("plan", "plan_as_given" if "plan_as_given" in arrays else "plan")
+            )
+            registrar = Registrar.unpack(given, model_file.strip_prefix("registration", arrays))
             learned = LearnedReader.unpack(own, model_file.strip_prefix("learned", arrays))
             heaps = HEAPS.decode(model_file.array_as_text(arrays["heaps"]))
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model_file.BadModel(
                 f"{path}: something is missing ({e}); calibrate again"
             ) from None
-        if plan is not None and as_read(plan) != as_read(own):
+        if plan is not None and as_read(plan) != as_read(given):
             raise model_file.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(
             own,

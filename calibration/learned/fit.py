@@ -12,6 +12,7 @@ import numpy as np
 from calibration.learned.examine import examine_network
 from calibration.learned.lesson import Lesson, prepare_lesson
 from calibration.learned.teach import learned_reader, teach_apart, teach_network
+from calibration.survey.outline_alignment import align_outlines
 from calibration.trial import Trial
 from vision.evidence.heap_prior import HeapPrior
 from vision.geometry.posed_photo import Shot
@@ -53,6 +54,8 @@ def fit_reader(
     processes may help; progress: called with the share that is done; keep: where what is learnt is
     kept on the way; half_learnt: called with what reads as soon as anything does. Raises Unlearnt."""
     layouts = [s.layout for s in shots]
+    if registrar.printed is not None:
+        plan = align_outlines(plan, registrar.printed)
     lesson = prepare_lesson(plan, shots)
     prior, heaps = PlacementPrior.of(plan, layouts), HeapPrior.of(plan, layouts)
 

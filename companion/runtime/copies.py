@@ -37,7 +37,7 @@ def open_copy(folder: str | Path) -> Specimen:
     if not model.is_file():
         raise Fault(f"{model}: not there yet; make it with: nilometer calibrate {folder}")
     reader = Reader.load(model)
-    rules_plan = RulesPlan(msgspec.to_builtins(reader.plan))
+    rules_plan = RulesPlan(msgspec.to_builtins(reader.given_plan))
     return Specimen(
         folder, str(data.get("name", folder.name)), reader.plan.game, reader, rules_plan
     )

@@ -17,8 +17,8 @@ SHORTEST_MM = 5.0  # edges shorter than that are a rounded corner's
 # mm to which an edge of the print is taken to be known, from the first round to the last
 WIDTHS_MM = (2.5, 2.5, 1.8, 1.8, 1.2, 1.2, 0.8, 0.8, 0.5, 0.5, 0.5)
 ON_PRINT_MM = 0.35  # an outline this near to an edge of the print lies on it
-# times as much print on the outlines as before, from which they are moved: true plans come to 0.95 to
-# 1.27, one that is 4 mm off to 1.69 (docs/lab/2026-11-28-outlines.md)
+# times as much print on the outlines as before, from which they are moved: true plans come to 0.95
+# to 1.27, one that is 4 mm off to 1.69 (docs/lab/2026-11-28-outlines.md)
 PLAINLY_BETTER = 1.45
 BLACK_INK = 12.0  # grey levels below which the logarithm of the print says nothing
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from calibration.empty_board.similar_print import Board, borrowed_print
+from calibration.empty_board.similar_print import AGREED, PRINT_OFFSET, Board, borrowed_print
 from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.occlusion import hidden_mask, occupied_sites
 from vision.geometry.posed_photo import Shot
@@ -29,6 +29,11 @@ LEVELS_APART, EVERY = 12, 16  # grey levels told apart, and of how many pixels o
 LONGEST = 1600  # pixels along the board put together
 MESH_STEP = 8  # pixels between those whose places are worked out exactly
 SOFT = 0.35  # of FADE from a photo's own pieces, within which it gives way to what others show
+# across which brightness is compared: edges that lie a pixel off are not compared
+COMPARED_MM = 3.0
+# mm about a place that only one photo shows in which others say whether a lamp is mirrored there,
+# and the share that must agree with it
+GLARE_REACH_MM, AGREEING_SHARE = 30.0, 0.5
 
 
 def with_empty_board(plan: Plan, shots: Sequence[Shot]) -> list[Shot]:
@@ -81,6 +86,8 @@ def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
         ),
     ]
     weight = np.minimum(clear, FADE)
+    alike = agreement_of(evened, weight, scale)
+    weight *= alike
     total = weight.sum(0)
     board = (
         sum(w[..., None] * view for w, view in zip(weight, evened))
@@ -88,17 +95,38 @@ def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
     )
     whole, guessed = borrowed_print(
         plan,
-        Board(board, total > 0, scale),
+        Board(board, total > 1e-3, scale),
         evened,
         [s.layout for s in shots],
         {i for s in shots for i in occupied_sites(plan, s.layout)},
     )
     return Shot(
-        laid_in(shots[0], plan, whole, np.clip(clear[0] / (SOFT * FADE), 0, 1), scale),
+        laid_in(shots[0], plan, whole, alike[0] * np.clip(clear[0] / (SOFT * FADE), 0, 1), scale),
         {},
         shots[0].pose,
         guessed=guessed,
     )
+
+
+def agreement_of(seen: Sequence[np.ndarray], weight: np.ndarray, scale: float) -> np.ndarray:
+    """(n, h, w) 0..1 how far each of n views (h, w, 3) of a board is as bright as most of them: a
+    lamp that is mirrored in one is not. Of two that differ the darker counts; of a place that one
+    alone shows, what counts is how it agrees round about. weight: (n, h, w), 0 where a view shows
+    no board"""
+    edge, near = ((2 * round(mm * scale / 2) + 1,) * 2 for mm in (COMPARED_MM, 2 * GLARE_REACH_MM))
+    logs = np.array([cv2.blur(np.log(v + PRINT_OFFSET).mean(2), edge) for v in seen])
+    order = np.argsort(np.where(weight > 0, logs, np.inf), axis=0)
+    votes = np.minimum(weight, SOFT * FADE)
+    passed = np.cumsum(np.take_along_axis(votes, order, 0), axis=0)
+    middle = np.argmax(passed >= passed[-1] / 2, axis=0)[None]
+    usual = np.take_along_axis(logs, np.take_along_axis(order, middle, 0), 0)
+    out = np.exp(-0.5 * ((logs - usual) / AGREED) ** 2)
+    alone = (weight > SOFT * FADE).sum(0) < 2
+    for view, here in zip(out, weight > 0):
+        asked = (here & ~alone).astype(np.float32)
+        share = cv2.blur(view.astype(np.float32) * asked, near) / (cv2.blur(asked, near) + 1e-6)
+        view[here & alone & (share < AGREEING_SHARE) & (cv2.blur(asked, near) > 0)] = 0
+    return out
 
 
 def in_light(

@@ -103,6 +103,26 @@ def test_sites_show_what_any_photo_has_of_them_bare_and_else_what_is_printed_ali
     )
 
 
+def test_a_lamp_mirrored_in_one_photo_is_not_taken_for_print(table):
+    pose, other = table.pose(), table.pose(turn=4, tilt=12)
+    # the lamp stands over D4, which is bare in both, and D5, on which a tile lies in the other
+    shots = [photo(table, pose, {"A1"}), photo(table, other, {"D5", "A1", "H8"})]
+    truth = table.film(pose, {}, 1.0)
+    middle = table.plan.sites["D4"].centre + (0, SQUARE / 2)
+    x, y = np.meshgrid(np.arange(pose.size[0]), np.arange(pose.size[1]))
+    mm = pose.to_mm(np.stack([x, y], -1).reshape(-1, 2)).reshape(*x.shape, 2)
+    lamp = np.exp(-0.5 * (np.linalg.norm(mm - middle, axis=2) / 12) ** 4)[..., None]
+    shots[0].image[:] = np.maximum(shots[0].image, np.rint(235 * lamp).astype(np.uint8))
+    made = reconstruct_empty_board(table.plan, shots)
+    bare = msgspec.structs.replace(made, image=truth)
+    assert made.pose is pose
+    for site in ("D4", "D5", "C4", "E5", "F6"):
+        off = np.abs(
+            np.log((shown_at(table, made, site) + 8) / (shown_at(table, bare, site) + 8))
+        ).max()
+        assert off < 0.25, f"{site} is {off:.2f} off what it shows when no lamp is mirrored on it"
+
+
 def test_a_photo_of_the_empty_board_is_taken_as_it_is(table):
     pose = table.pose()
     empty = photo(table, pose, set())

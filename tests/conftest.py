@@ -48,6 +48,8 @@ def pytest_configure(config):
         config.stash[COMPILED] = tempfile.TemporaryDirectory(prefix="nilometer-jax-")
         os.environ["JAX_COMPILATION_CACHE_DIR"] = config.stash[COMPILED].name
         os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        # several threads in each of several processes mostly wait for one another
+        os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 
 def pytest_unconfigure(config):

@@ -22,9 +22,24 @@ def few_rounds(monkeypatch):
     def limit_rounds(least):
         for where in ("class_fit", "refit"):
             monkeypatch.setattr(f"calibration.learned.{where}.LEAST_ROUNDS", least)
+        monkeypatch.setattr("calibration.learned.class_fit.HEAT_ROUNDS", 60)
         monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 8)
 
     return limit_rounds
+
+
+@pytest.fixture
+def still_trunk(monkeypatch, few_rounds):
+    """A function that says in how many steps, and from how many batches, classes are fitted to the
+    trunk as it is shipped, where one step is learnt: compiling the steps in which the trunk itself
+    learns takes ten seconds for each board"""
+
+    def stay_still(rounds, batches):
+        few_rounds(rounds)
+        monkeypatch.setattr("calibration.learned.teach.FIRST_SHARE", 1.0)
+        monkeypatch.setattr("calibration.learned.teach.LAST_SHARE", float(batches))
+
+    return stay_still
 
 
 @pytest.fixture(scope="session")

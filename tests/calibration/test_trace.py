@@ -251,11 +251,11 @@ def test_another_edition_of_a_board_with_rows_plays():
 
 @pytest.mark.slow
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_a_traced_map_calibrates(tmp_path, monkeypatch, few_rounds):
+def test_a_traced_map_calibrates(tmp_path, monkeypatch, still_trunk):
     """All the way to a model that loads; how well it reads is other tests' business, so that it
     learns from few made-up boards."""
     monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 3)
-    few_rounds(5)
+    still_trunk(rounds=3, batches=1)
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]
@@ -269,7 +269,7 @@ def test_a_traced_map_calibrates(tmp_path, monkeypatch, few_rounds):
         photos=0,
         plan_file=tmp_path / "drawn.toml",
     )
-    report = calibrate_copy(folder, report=False, beside=False, steps=3)
+    report = calibrate_copy(folder, report=False, beside=False, steps=1)
     specimen = open_copy(folder)
     assert report.game == "deluge" and max(report.error_px) < 2
     assert set(specimen.rules_plan.sites) == {s["id"] for s in plan["site"]}

@@ -80,7 +80,7 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_a_network_that_learnt_nothing_is_found_to_guess(lesson, monkeypatch):
     monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 20)  # made-up boards, of 100
-    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 4)
+    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 2)
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
     told = examine_network(lesson, reader)
     trial = told.trial(reader)
@@ -111,9 +111,9 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, monkeypat
     use_few_rounds(monkeypatch.setattr)
     monkeypatch.setattr("calibration.learned.teach._teach_and_tell", teach_in_few_rounds)
     parts = []
-    apart = teach_apart(lesson, load_trunk_weights(), 3, progress=parts.append)
-    here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
-    whole = 3 + int(LAST_SHARE * 3)  # the last batches are for the classes
+    apart = teach_apart(lesson, load_trunk_weights(), 2, progress=parts.append)
+    here = teach_network(lesson, load_trunk_weights(), 2, beside=False)
+    whole = 2 + int(LAST_SHARE * 2)  # the last batches are for the classes
     assert parts == pytest.approx([n / whole for n in range(1, whole + 1)])
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
 
@@ -121,7 +121,7 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, monkeypat
 def use_few_rounds(set_to):
     for where in ("class_fit", "refit"):
         set_to(f"calibration.learned.{where}.LEAST_ROUNDS", 5)
-    set_to("calibration.learned.teach.SAMPLES_SHOWN", 8)
+    set_to("calibration.learned.teach.SAMPLES_SHOWN", 4)
 
 
 def teach_in_few_rounds(*args):
@@ -141,6 +141,8 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     monkeypatch.setattr("calibration.learned.teach.KEPT_EVERY", 2)
     monkeypatch.setattr("calibration.learned.teach.LAST_SHARE", 1.0)
     monkeypatch.setattr("calibration.learned.class_fit.LEAST_ROUNDS", 5)
+    monkeypatch.setattr("calibration.learned.class_fit.HEAT_ROUNDS", 5)
+    monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 1)
     graph = draw_graph(lesson, initial_weights(lesson.shapes, 0))
     monkeypatch.setattr("calibration.learned.teach.draw_graph", lambda *_: graph)
     # what the last fit makes of them is another test's
@@ -150,10 +152,10 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
     class Killed(Exception):
         pass
 
-    whole = 6 + 6  # the last batches are for the classes
+    whole = 4 + 4  # the last batches are for the classes
 
     def kill_half_way(part):
-        if part > 4.5 / whole:
+        if part > 2.5 / whole:
             raise Killed
 
     halves = []
@@ -163,38 +165,38 @@ def test_learning_that_was_killed_goes_on_where_it_was(lesson, tmp_path, monkeyp
 
     with pytest.raises(Killed):
         teach_network(
-            lesson, trunk, 6, False, progress=kill_half_way, keep=keep, half_learnt=take_half
+            lesson, trunk, 4, False, progress=kill_half_way, keep=keep, half_learnt=take_half
         )
     [half] = halves
     assert all(np.array_equal(half[k], trunk[k]) for k in trunk), "it learns only afterwards"
     parts = []
     halves.clear()
-    teach_network(lesson, trunk, 6, False, progress=parts.append, keep=keep, half_learnt=take_half)
+    teach_network(lesson, trunk, 4, False, progress=parts.append, keep=keep, half_learnt=take_half)
     assert not halves, "that was learnt the first time"
-    assert parts == pytest.approx([n / whole for n in range(5, whole + 1)])
+    assert parts == pytest.approx([n / whole for n in range(3, whole + 1)])
     parts.clear()
-    teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 3 + 3, "another lesson's is not gone on with"
+    teach_network(lesson, trunk, 1, beside=False, progress=parts.append, keep=keep)
+    assert len(parts) == 1 + 1, "another lesson's is not gone on with"
     keep.write_bytes(keep.read_bytes()[:1000])
-    teach_network(lesson, trunk, 3, beside=False, progress=parts.append, keep=keep)
-    assert len(parts) == 2 * (3 + 3)
+    teach_network(lesson, trunk, 1, beside=False, progress=parts.append, keep=keep)
+    assert len(parts) == 2 * (1 + 1)
 
 
-def test_a_learner_that_dies_is_told(lesson, monkeypatch):
+def test_a_learner_that_dies_is_told(monkeypatch):
     monkeypatch.setattr("calibration.learned.teach._teach_and_tell", die_at_once)
-    monkeypatch.setattr("calibration.learned.batches.PATIENCE", 0.2)
+    monkeypatch.setattr("calibration.learned.teach.PATIENCE", 0.2)
     with pytest.raises(Unlearnt, match="ended with 9"):
-        teach_apart(lesson, None, 3)
+        teach_apart(None, None, 3)
 
 
 def die_at_once(*_):
     os._exit(9)
 
 
-def test_what_reads_already_is_handed_on_before_all_is_learnt(lesson, monkeypatch):
+def test_what_reads_already_is_handed_on_before_all_is_learnt(monkeypatch):
     monkeypatch.setattr("calibration.learned.teach._teach_and_tell", tell_by_halves)
     told = []
-    whole = teach_apart(lesson, None, 3, progress=told.append, half_learnt=told.append)
+    whole = teach_apart(None, None, 3, progress=told.append, half_learnt=told.append)
     assert told == [0.5, {"half": 1}, 0.9] and whole == {"whole": 1}
 
 
@@ -205,7 +207,10 @@ def tell_by_halves(lesson, trunk, steps, seed, queue, keep, half_learnt):
     queue.put(("weights", {"whole": 1}))
 
 
-def test_nothing_that_a_copys_photos_show_is_taken_for_an_empty_site(lesson):
+def test_nothing_that_a_copys_photos_show_is_taken_for_an_empty_site(lesson, monkeypatch):
+    monkeypatch.setattr(
+        "calibration.learned.teach.SAMPLES_SHOWN", 1
+    )  # only the photos are compared
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
     assert 0.02 < reader.plain == lesson.plain <= MOST_PLAIN
     for canvas, truth in lesson.reals:

@@ -199,7 +199,7 @@ def test_classes_fitted_first_tell_more_than_fresh_ones(lesson, few_rounds):
 
     few_rounds(30)
     weights = initial_weights(lesson.shapes, 0, load_trunk_weights())
-    batches = list(make_batches(lesson, 0, 6))
+    batches = list(make_batches(lesson, 0, 3))
     fitted = fit_classes(weights, batches)
     assert all(np.array_equal(fitted[k], weights[k]) for k in weights if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))

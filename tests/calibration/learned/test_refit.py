@@ -147,7 +147,7 @@ def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson, few_rounds):
     few_rounds(30)
     fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
     run = partial(trunk_features, fresh)
-    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 4), run)
+    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 3), run)
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
     [sites] = site_rows(fresh, run(asked["x"]), asked, run)

@@ -143,9 +143,9 @@ def test_made_up_wagons_lie_along_slots(plan, lesson):
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_little_learning_tells_wagons(plan, lesson, few_rounds):
-    few_rounds(40)
-    weights = teach_network(lesson, load_trunk_weights(), 4, beside=False)
+def test_little_learning_tells_wagons(plan, lesson, still_trunk):
+    still_trunk(rounds=25, batches=5)
+    weights = teach_network(lesson, load_trunk_weights(), 1, beside=False)
     reader, rng = learned_reader(lesson, weights), np.random.default_rng(9)
     right = 0
     for turn in (0.0, 0.2):

@@ -109,16 +109,20 @@ def test_made_up_boards_show_what_stands_close_up(lesson):
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_little_learning_tells_what_stands(plan, lesson, few_rounds):
-    few_rounds(80)
-    weights = teach_network(lesson, load_trunk_weights(), 8, beside=False, seed=1)
+def test_little_learning_tells_what_stands(plan, lesson, still_trunk):
+    """How sure it is tells more than how often it is right: of what is looked at where its foot is,
+    not where it is seen, it tells three of four right too."""
+    still_trunk(rounds=40, batches=16)
+    weights = teach_network(lesson, load_trunk_weights(), 1, beside=False, seed=1)
     reader, rng = learned_reader(lesson, weights), np.random.default_rng(9)
-    right = 0
-    for turn in (0.0, 0.3):
+    right, sure = 0, []
+    for turn in (0.0, 0.3, -0.3, 0.15):
         layout = random_layout(plan, rng, 8)
         image = photo(plan, layout, camera(turn), rng)
         found = reader.read(image, camera(turn))
         part = reader.read(image, camera(turn), {"12", "21"})
         assert all(part[s].best == found[s].best for s in part)
         right += sum(e.best == tuple(layout.get(s, ())) for s, e in found.items())
-    assert right >= 29  # of 32
+        sure += [e.logp(tuple(layout.get(s, ()))) for s, e in found.items()]
+    assert right >= 50  # of 64
+    assert np.mean(sure) > -0.54

@@ -31,11 +31,18 @@ SIMULATED_GAMES = sorted(
 # one at the end. A file runs in one process, which keeps what its module's fixtures made.
 SLOWEST = (
     "calibration/learned/test_learned.py",
-    "calibration/learned/test_standing_looks.py",
-    "calibration/learned/test_slanted_sites.py",
-    "calibration/learned/test_made_up.py",
-    "calibration/test_trace.py",
+    "vision/registration/test_registration.py",
     "companion_web/test_evening_together.py",
+    "companion_web/blueprints/test_setup_browser.py",
+    "companion_web/test_browser_evening.py",
+    "calibration/learned/test_refit.py",
+    "companion_web/test_browser.py",
+    "devtools/test_bench.py",
+    "calibration/learned/test_made_up.py",
+    "companion/explain/test_evenings.py",
+    "calibration/test_trace.py",
+    "calibration/learned/test_standing_looks.py",
+    "cli/test_filmed_game.py",
 )
 
 # what JAX compiles is kept for all processes of a run: it takes longer than most learning here

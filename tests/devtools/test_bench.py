@@ -25,7 +25,7 @@ def test_all_figures_of_a_copy(copy, tmp_path):
         "--copy",
         str(folder),
         "--runs",
-        "2",
+        "1",
         "--phones",
         "3",
         "--json",

@@ -88,8 +88,11 @@ def test_a_network_that_learnt_nothing_is_found_to_guess(lesson, monkeypatch):
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson, few_rounds):
+def test_little_learning_from_the_shipped_trunk_reads_the_board(
+    calibrated, lesson, few_rounds, monkeypatch
+):
     few_rounds(40)
+    monkeypatch.setattr("calibration.learned.teach.LAST_SHARE", 1.5)
     copy, registrar, _ = calibrated
     reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 4, beside=False))
     right = total = 0

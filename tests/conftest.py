@@ -32,6 +32,7 @@ SIMULATED_GAMES = sorted(
 SLOWEST = (
     "calibration/learned/test_learned.py",
     "vision/registration/test_registration.py",
+    "companion/explain/test_evenings.py",
     "companion_web/test_evening_together.py",
     "companion_web/blueprints/test_setup_browser.py",
     "companion_web/test_browser_evening.py",
@@ -39,7 +40,6 @@ SLOWEST = (
     "companion_web/test_browser.py",
     "devtools/test_bench.py",
     "calibration/learned/test_made_up.py",
-    "companion/explain/test_evenings.py",
     "calibration/test_trace.py",
     "calibration/learned/test_standing_looks.py",
     "cli/test_filmed_game.py",

@@ -14,6 +14,8 @@ from calibration.learned.specimens import Specimen
 from vision.plan import Plan
 
 TWINS = 0.85  # of a full correlation: two prints that resemble each other more are of one kind
+# ... by so much more when one is turned than as they lie
+UNLIKE_STRAIGHT = 0.1
 # how much it tells, of what prints of a kind tell, that cards of one sort have something in common
 STYLE = 0.1
 SIGN = 0.2  # ... that those with a sign in common look more alike than those with none
@@ -44,6 +46,25 @@ def turn_cards(plan: Plan, every_card: Sequence[Specimen]) -> None:
             q = quarters[group]
             s.turn += 90.0 * q
             s.look, s.clear = (np.ascontiguousarray(np.rot90(v, q)) for v in (s.look, s.clear))
+
+
+def sizes_told_by_turn(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
+    """(how a site is read, footprint) of the pieces of which two kinds are printed alike but for how
+    they are turned: only who lays them one way up can tell them apart"""
+    first: dict[tuple, dict[str, Specimen]] = defaultdict(dict)
+    for s in specimens:
+        piece = plan.pieces[s.kind]
+        if not piece.disc and not piece.looks:
+            first[plan.sites[s.site].reads, piece.footprint].setdefault(s.kind, s)
+    out = set()
+    for (way, size), kinds in first.items():
+        prints = np.stack([print_of(s.look) for s in kinds.values()])
+        straight = correlate_prints(prints, 0) + np.eye(len(prints))
+        for q in (1, 2, 3) if size[0] == size[1] else (2,):
+            like = correlate_prints(prints, q)
+            if (like > np.maximum(TWINS, straight + UNLIKE_STRAIGHT)).any():
+                out.add((way, size))
+    return out
 
 
 def tell_turns(

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibration.empty_board.reconstruct import with_empty_board
 from calibration.learned.batch import Shapes
+from calibration.learned.card_turns import sizes_told_by_turn
 from calibration.learned.compose import CROWDED, Composer, Truth
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.looks import make_looks
@@ -130,7 +131,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
     specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut)
     upright_found, first = find_standing(plan, fine, shots, cuts, grounds)
     standing = cut_standing(plan, fine, upright_found, first, cuts, grounds)
-    upright = align_quarters(plan, specimens)
+    upright = align_quarters(plan, specimens, sizes_told_by_turn(plan, specimens))
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks, upright)
     groups = turn_groups(plan, groups, specimens)
@@ -184,8 +185,8 @@ def complete_groups(
     upright: Set[tuple],
 ) -> tuple[SiteGroup, ...]:
     """The groups with what may lie on them besides what the samplers happen to show there: other
-    kinds of the same form whose looks are known; by itself no kind that is only ever shown on others.
-    Of a pile that tells kinds by their turn only those of which it is known how they lie. upright: as of
+    kinds of the same form whose looks are known; by itself no kind that is only ever shown on others;
+    below loose pieces other cards of a size that lies there. Of a pile that tells kinds by their turn only those of which it is known how they lie. upright: as of
     `align_quarters`"""
 
     def form_of(kind: str) -> tuple:
@@ -201,6 +202,16 @@ def complete_groups(
             for k in looks
             if form_of(k) in shown and not plan.pieces[k].looks and set(g.ids) & plan.fitting[k]
         }
+        if g.reads == "cluster":
+            cards = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
+            shown = {form_of(k) for k in cards}
+            classes += [
+                (k,)
+                for k in sorted(set(looks) - cards)
+                if form_of(k) in shown
+                and set(g.ids) & plan.fitting[k]
+                and all(lies_below(plan, plan.sites[i], k) for i in g.ids)
+            ]
         if g.reads == "pile":
             single = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
             shown, laid_on = {form_of(k) for k in single}, {k for c in classes for k in c[1:]}

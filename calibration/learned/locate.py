@@ -32,6 +32,9 @@ FEWEST_ALIKE = 4  # pieces of a kind that tell how it looks
 # times as unlike its kind as most that a piece is which lies elsewhere: on photos and photos-2 of three
 # games those of 2.5 and more were 2 mm off at least, and no other was
 STRANGER = 2.5
+# of the usual difference between two pieces, how much more those differ that have no print in common:
+# two signs in one colour on one paint differ little besides
+PRINT_TELLS = 0.2
 MOST_LIKE, PLACES_TRIED = 8, 12  # of its kind that it is compared with, and places that are tried
 CLOSER = (False, False, True)  # whether each round looks only near where pieces were found
 
@@ -193,10 +196,12 @@ def name_alike(
         return [next(iter(contents[f.heap])) for f in mine]
     artwork = telling_artwork(samplers.plan.artwork, {k for c in contents.values() for k in c})
     views = views_of(samplers, heaps, mine)
-    unlike = views.differences()
-    names = name_pieces([f.heap for f in mine], contents, unlike, artwork, fits)
+    unlike, printed = views.differences(), 1 - views.likenesses()
+    usual = max(float(np.median(unlike)), 1e-6)
+    otherwise = PRINT_TELLS * usual * np.minimum(printed, printed.T) * (unlike > 0)
+    names = name_pieces([f.heap for f in mine], contents, unlike + otherwise, artwork, fits)
     if ties := tied_kinds(contents):
-        apart = unlike / max(float(np.median(unlike)), 1e-6) + 1 - views.likenesses()
+        apart = unlike / usual + printed
         for kinds in ties:
             names = settle_ties(names, kinds, apart, artwork)
     return names

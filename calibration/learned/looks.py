@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import cv2
 import msgspec
 import numpy as np
 
 from calibration.learned.painter import Look
+from calibration.learned.seek import shared_colours
 from calibration.learned.specimens import Specimen, forms_laid_askew
 from calibration.learned.whole_looks import looks_by_kind
 from vision.geometry.footprints import lies_below
@@ -66,9 +67,29 @@ def make_looks(
                 )
                 for p in patches
             )
+    out = share_tones(plan, out)
     straighten_looks(plan, out, partners)
     turn_looks(plan, out)
     share_directed_looks(plan, out)
+    return out
+
+
+def share_tones(plan: Plan, looks: Mapping[str, Sequence[Look]]) -> dict[str, list[Look]]:
+    """The looks, each in the middle tone of the kinds that are printed as its own is but for one part:
+    else kinds that lie in different photos would be told by these photos' light"""
+    forms: dict[tuple, dict[str, np.ndarray]] = {}
+    for kind, mine in looks.items():
+        piece = plan.pieces[kind]
+        tones = [np.median(v.patch.reshape(-1, 3), 0) for v in mine]
+        forms.setdefault((piece.footprint, piece.disc), {})[kind] = np.median(tones, 0)
+    wanted = {k: c for own in forms.values() for k, c in shared_colours(own, plan.artwork).items()}
+    own = {k: c for some in forms.values() for k, c in some.items()}
+    out = {}
+    for kind, mine in looks.items():
+        off = (wanted[kind] - own[kind]).astype(np.float32)
+        out[kind] = [
+            msgspec.structs.replace(v, patch=v.patch + off, side=v.side + off) for v in mine
+        ]
     return out
 
 

@@ -27,6 +27,9 @@ NETS: tuple[Net, ...] = (
 PIXELS_ACROSS = 48  # of a card by which prints are compared
 RELUCTANCE = 0.004  # log units of likeness that a print must gain for each mm that a card is moved
 MOST_OTHERS = 6  # cards of a kind that one is laid on
+LEAST_COMMON = (
+    0.3  # of a print that those of several kinds must have in common to be compared by that
+)
 
 
 def align_prints(samplers: Samplers, cards: Sequence[Specimen]) -> None:
@@ -60,7 +63,12 @@ def align_kinds(samplers: Samplers, kinds: Mapping[str, Sequence[Specimen]], net
             kin = [looks[k] for k in looks if shares_part(artwork, kind, k, slot)]
             kin = [look for look in kin if look.shape == looks[kind].shape]
             if kin:
-                told.append(best_move(samplers, plain, agreed_look(kin[:MOST_OTHERS]), net))
+                kin = [in_tone(look, looks[kind]) for look in kin[:MOST_OTHERS]]
+                wanted = agreed_look(kin)
+                common = np.ones(wanted.shape[:2], bool)
+                for look in kin:
+                    common &= colour_difference(look, wanted) < UNLIKE_PRINT
+                told.append(best_move(samplers, plain, wanted, net, common))
         if told:
             moves[kind] = min(told, key=lambda one: one[0])[1]
     common = np.mean(list(moves.values()) or [np.zeros(3)], 0)
@@ -75,18 +83,31 @@ def others_look(s: Specimen, mine: Sequence[Specimen]) -> np.ndarray:
 
 
 def best_move(
-    samplers: Samplers, s: Specimen, wanted: np.ndarray, net: Net
+    samplers: Samplers,
+    s: Specimen,
+    wanted: np.ndarray,
+    net: Net,
+    common: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
     """(how unlike it is then, in log units; (3,) mm right and down as the card lies, and degrees
-    clockwise, by which it is seen off a print (h, w, 3) log)"""
+    clockwise, by which it is seen off a print (h, w, 3) log). common: (h, w) bool, what of that print
+    is compared; None: all"""
     reach, step, swing, turn = net
     footprint = np.array(samplers.plan.pieces[s.kind].footprint)
     scale, view = 1 / step, samplers.view  # a pixel is a step
     w, h = np.maximum(np.round(footprint * scale).astype(int), 8).tolist()
     far, rim = round(reach / step), round(CARD_RIM / step)
     each = max(round(footprint.max() / step / PIXELS_ACROSS), 1)
+    if wanted.shape == s.look.shape:
+        wanted = in_tone(wanted, s.look)
     aim = cv2.resize(wanted, (w, h), interpolation=cv2.INTER_AREA)
     aim = aim[rim : h - rim : each, rim : w - rim : each]
+    told: np.ndarray | slice = slice(None)
+    if common is not None:
+        share = cv2.resize(common.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
+        told = share[rim : h - rim : each, rim : w - rim : each] > 0.5
+        if told.mean() < LEAST_COMMON:
+            told = slice(None)
     size = footprint + 2 * (reach + footprint.max() / 8)
     look = crop_straight(samplers.canvases[s.photo], view, s.top, s.turn, size)
     small = tuple(np.round(size * scale).astype(int).tolist())
@@ -100,7 +121,7 @@ def best_move(
         for y, x in np.ndindex(2 * far + 1, 2 * far + 1):
             part = turned[y + rim : y + h - rim : each, x + rim : x + w - rim : each]
             right, down = (x - far) * step, (y - far) * step
-            off = measure_unlikeness(part, aim)
+            off = measure_unlikeness(part[told], aim[told])
             off += RELUCTANCE * float(np.hypot(right, down))
             if off < best[0]:
                 a = np.deg2rad(by)
@@ -109,8 +130,14 @@ def best_move(
     return best
 
 
+def in_tone(look: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """A picture (h, w, 3) log in the light of another of that shape: photos' lights differ where cards
+    of one kind lie"""
+    return look + np.median((other - look).reshape(-1, 3), 0).astype(look.dtype)
+
+
 def measure_unlikeness(one: np.ndarray, other: np.ndarray) -> float:
-    """How unlike two pictures (h, w, 3) log are, in log units; what lies on one of them counts no more
+    """How unlike two pictures (..., 3) log are, in log units; what lies on one of them counts no more
     than so much"""
     return float(np.minimum(colour_difference(one, other), UNLIKE_PRINT).mean())
 

@@ -4,12 +4,13 @@ value: Samplers."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import cv2
 import msgspec
 import numpy as np
 
+from calibration.learned.naming import Artwork
 from calibration.learned.outlines import (
     colour_difference,
     doubt_map,
@@ -30,6 +31,7 @@ NEAR_FOUND = 3.0  # ... and around where it was found already
 COARSEST = 0.8  # pixels a mm at which pieces are sought on sites however large
 WINDOW_PIXELS = 60  # from the middle of a window to its rim, else
 SAME_BODY = 0.12  # log units between the colours of kinds that are of one material
+FEWEST_KIN = 3  # kinds of which one found elsewhere does not move the middle
 WHOLLY_UNLIKE = 0.25  # log units from which colours have nothing to do with each other
 FAINT = 0.06  # log units: pieces as like the board as that are not found by their colour
 BODY_WEIGHT = 2.0  # of a piece's colour, beside its outline, which also weighs two at most
@@ -146,7 +148,8 @@ def outline_turns(shape: Shape) -> np.ndarray:
 
 def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndarray]:
     """kind -> (3,) log, the colour of most of it where its pieces were found: that of all pieces of
-    its form where these look alike but for their prints"""
+    its form where these look alike but for their prints, or of those that the plan says are printed
+    alike but for one part: of one that was found elsewhere its own tells nothing"""
 
     def colour_of(some: Sequence[Specimen]) -> np.ndarray:
         return np.median(np.concatenate([s.look.reshape(-1, 3) for s in some]), 0)
@@ -160,7 +163,30 @@ def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndar
         own = {kind: colour_of(mine) for kind, mine in kinds.items()}
         common = colour_of([s for mine in kinds.values() for s in mine])
         alike = all(colour_difference(c, common) < SAME_BODY for c in own.values())
-        out |= dict.fromkeys(own, common) if alike else own
+        out |= dict.fromkeys(own, common) if alike else shared_colours(own, plan.artwork)
+    return out
+
+
+def shared_colours(own: Mapping[str, np.ndarray], artwork: Artwork) -> dict[str, np.ndarray]:
+    """kind -> (3,) the middle one of the colours of the kinds that are printed as it is but for one
+    part, whichever that is of whose kinds the colours are most alike; its own where none are"""
+    out = {}
+    for kind, colour in own.items():
+        words, best = artwork.get(kind, ()), SAME_BODY
+        out[kind] = colour
+        for slot in range(len(words)):
+            rest = words[:slot] + words[slot + 1 :]
+            kin = np.array(
+                [
+                    c
+                    for k, c in own.items()
+                    if (w := artwork.get(k, ())) and w[:slot] + w[slot + 1 :] == rest
+                ]
+            )
+            middle = np.median(kin, 0)
+            spread = float(np.median(colour_difference(kin, middle)))
+            if len(kin) >= FEWEST_KIN and spread < best:
+                out[kind], best = middle, spread
     return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import cv2
 import msgspec
@@ -174,10 +174,13 @@ def forms_laid_askew(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple[flo
     return {size for size, flags in askew.items() if np.mean(flags) > LAID_ASKEW}
 
 
-def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
+def align_quarters(
+    plan: Plan, specimens: Sequence[Specimen], told: Set[tuple] = frozenset()
+) -> set[tuple]:
     """Turns the looks of each kind by quarters so that they look alike, in place: like those from
     clusters, where it is known how they lie; -> (how a site is read, footprint) of those that lie
-    one way up throughout, as the plan says or the samplers show"""
+    one way up throughout, as the plan says or the samplers show. told: those whose kinds would not
+    be told apart else"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
     directed = {(way, size) for way in ("pile", "cluster") for size in plan.directed_sizes}
     for kind in sorted({s.kind for s in specimens}):
@@ -197,4 +200,4 @@ def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
                 s.turn + 90.0 * q,
             )
     seldom = {p for p, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
-    return seldom | directed
+    return seldom | directed | {p for p in told if not any(turned[p])}

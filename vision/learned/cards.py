@@ -23,6 +23,8 @@ LEAST_SHOWN = 0.04  # of a card that must be seen for it to be told
 # log units by which the light of a card may differ from its look's, somebody's shadow, and its colour:
 # twice what is left of that on photos once the light is undone (docs/learned.md)
 LIGHT_LEFT, COLOUR_LEFT = 1.0, 0.04
+# of a print's contrast by which it may differ from its look's, in a veil of light
+CONTRAST_LEFT = 0.3
 WORST_MISFIT = 3.0  # standard deviations: what is farther off is something else that lies there
 LEAST_SPREAD = 1e-4  # log units squared of a picture's noise
 GAUSSIAN_MEDIAN = 2.37  # of the sum of three squared standard deviates
@@ -171,8 +173,8 @@ def weigh_cards(
             y, x = spots.corners[0]  # the board does not move
             h, w = spots.shown.shape[1:]
             bare = spots.shown[0] > 0
-            off = spots.seen[0][bare] - scene.empty[y : y + h, x : x + w][bare]
-            found.append((EMPTY, misfit_of(off)))
+            ground = scene.empty[y : y + h, x : x + w][bare]
+            found.append((EMPTY, misfit_of(spots.seen[0][bare], ground)))
     out = np.full(classes, np.nan)
     if not found:
         return out
@@ -242,7 +244,7 @@ def lay_looks(spots: Spots, looks: TurnedLooks) -> list[tuple[int, np.ndarray]]:
     out = []
     for n in first[:LIKELY_CARDS]:
         here = spots.shown[places[n]] > 0
-        out.append((int(which[n]), misfit_of(spots.seen[places[n]][here] - pictures[n][here])))
+        out.append((int(which[n]), misfit_of(spots.seen[places[n]][here], pictures[n][here])))
     return out
 
 
@@ -306,11 +308,17 @@ def draw_card(
     into += (face - into) * mask[..., None]
 
 
-def misfit_of(off: np.ndarray) -> np.ndarray:
-    """(n,) squares of what is left, once the light is undone, of differences (n, 3)"""
-    half = len(off) // 2
-    middle = np.partition(off, half, 0)[half]  # `np.median` takes three times as long
-    grey = middle.sum() / 3
+def misfit_of(seen: np.ndarray, look: np.ndarray) -> np.ndarray:
+    """(n,) squares of what is left of differences between what is seen (n, 3) and a picture, once light
+    and contrast are undone"""
+    half = len(seen) // 2
+    middle = np.partition(look, half, 0)[half]  # `np.median` takes three times as long
+    off = seen - look
+    usual = np.partition(off, half, 0)[half]
+    grey = usual.sum() / 3
     light = min(max(grey, -LIGHT_LEFT), LIGHT_LEFT)
-    left = off - (np.clip(middle - grey, -COLOUR_LEFT, COLOUR_LEFT) + light)
+    left = off - (np.clip(usual - grey, -COLOUR_LEFT, COLOUR_LEFT) + light)
+    mark = look - middle
+    more = float(np.vdot(left, mark)) / (float(np.vdot(mark, mark)) + 1e-6)
+    left -= min(max(more, -CONTRAST_LEFT), CONTRAST_LEFT) * mark
     return np.einsum("nc,nc->n", left, left)

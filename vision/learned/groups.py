@@ -106,7 +106,7 @@ def group_sites(
     plan: Plan, layouts: Sequence[Mapping[str, Sequence[str]]]
 ) -> tuple[SiteGroup, ...]:
     """Sites of one size and way of reading share a classifier; its classes are what the layouts
-    show on them"""
+    show on them, or on others that the plan calls alike"""
     members: dict[tuple, list[str]] = {}
     cards = {
         s.id
@@ -130,8 +130,9 @@ def group_sites(
     out = []
     for key, ids in members.items():
         seen, loose, most, bare = set(), set(), 0, False
+        alike_too = [*ids, *sites_called_alike(plan, ids)]
         for layout, over in zip(layouts, covers):
-            for i in ids:
+            for i in alike_too:
                 contents = tuple(layout.get(i, ()))
                 base = UNDER if i in over else base_contents(plan, plan.sites[i], contents)
                 seen.add(base)
@@ -160,6 +161,13 @@ def group_sites(
             )
         )
     return tuple(out)
+
+
+def sites_called_alike(plan: Plan, ids: Sequence[str]) -> list[str]:
+    """The other sites of these sites' groups in the plan, of whatever size, that are read as they are"""
+    ways = {(s.group, s.reads) for s in (plan.sites[i] for i in ids) if s.group is not None}
+    own = set(ids)
+    return [s.id for s in plan.site if (s.group, s.reads) in ways and s.id not in own]
 
 
 def rough_size(site: Site) -> tuple[int, int]:

@@ -6,7 +6,9 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.learned.card_turns import tell_turns
+from calibration.learned.card_turns import sizes_told_by_turn, tell_turns
+from calibration.learned.specimens import Specimen
+from vision.plan import parse_plan
 
 SIDE = 88
 
@@ -97,3 +99,79 @@ def test_tiles_with_a_sign_in_common_may_look_alike(seed):
         "B": 0,
         "spare": 0,
     }
+
+
+WATER = parse_plan(
+    {
+        "game": "water",
+        "size": [200, 100],
+        "site": [
+            {"id": "F1", "reads": "cluster", "outline": [[5, 5], [50, 5], [50, 50], [5, 50]]},
+            {"id": "P1", "reads": "pile", "outline": [[60, 5], [105, 5], [105, 50], [60, 50]]},
+        ],
+        "piece": [
+            *({"kind": k, "size": [44, 44], "height": 1} for k in ("02", "20", "12")),
+            *({"kind": f"long {k}", "size": [40, 44], "height": 1} for k in ("02", "20")),
+            *({"kind": f"round {k}", "size": 44, "height": 1} for k in ("02", "20")),
+            {"kind": "turned 02", "size": [44, 44], "looks": "02", "turned": 180},
+        ],
+    }
+)
+
+
+def specimen(kind, look, site="F1"):
+    clear = np.ones(look.shape[:2], np.float32)
+    return Specimen(0, site, kind, np.zeros(2), 0.0, 0.0, look.astype(np.float32), clear)
+
+
+def shown_once(*kinds, site="F1"):
+    """A card of each kind, as the samplers show it"""
+    rng = np.random.default_rng(3)
+    return [specimen(k, card(rng, k[-2:], False), site) for k in kinds]
+
+
+def shown_turned(one, other, quarters):
+    """Two kinds of which one is printed as the other is, turned"""
+    look = card(np.random.default_rng(3), "02", False)
+    return [specimen(one, look), specimen(other, np.rot90(look, quarters))]
+
+
+@pytest.mark.parametrize("site, way", [("F1", "cluster"), ("P1", "pile")])
+def test_cards_printed_alike_but_for_half_a_turn_are_told_by_how_they_lie(site, way):
+    square = shown_once("02", "12", "20", site=site)
+    assert sizes_told_by_turn(WATER, square) == {(way, (44.0, 44.0))}
+    long = shown_once("long 02", "long 20", site=site)
+    assert sizes_told_by_turn(WATER, long) == {(way, (40.0, 44.0))}
+
+
+def test_square_cards_are_told_by_a_quarter_of_a_turn_too():
+    assert sizes_told_by_turn(WATER, shown_turned("02", "12", 1)) == {("cluster", (44.0, 44.0))}
+    assert not sizes_told_by_turn(WATER, shown_turned("long 02", "long 20", 1))
+
+
+def test_cards_of_other_prints_are_not_told_by_how_they_lie():
+    assert not sizes_told_by_turn(WATER, shown_once("02", "12"))
+
+
+def test_cards_with_a_little_in_common_when_turned_are_not_told_by_how_they_lie():
+    noise = np.random.default_rng(3).normal(0, 1, (2, SIDE, SIDE, 3))
+    one, other = (cv2.GaussianBlur(v, (0, 0), 4) for v in noise)
+    assert not sizes_told_by_turn(
+        WATER, [specimen("02", one), specimen("12", np.rot90(one, 2) + other)]
+    )
+
+
+def test_cards_that_look_alike_as_they_lie_are_not_told_by_how_they_lie():
+    rng = np.random.default_rng(3)
+    assert not sizes_told_by_turn(
+        WATER, [specimen(k, card(rng, "11", False)) for k in ("02", "20")]
+    )
+
+
+def test_discs_and_kinds_that_are_others_turned_say_nothing_of_how_cards_lie():
+    assert not sizes_told_by_turn(WATER, shown_turned("round 02", "round 20", 2))
+    assert not sizes_told_by_turn(WATER, shown_turned("02", "turned 02", 2))
+
+
+def test_cards_on_a_pile_are_not_compared_with_those_on_the_board():
+    assert not sizes_told_by_turn(WATER, shown_once("02") + shown_once("20", site="P1"))

@@ -1,9 +1,15 @@
 """Where loose pieces lie in heaps of which only the contents are known."""
 
+from collections import Counter
+
+import cv2
 import numpy as np
 import pytest
 
 from calibration.learned.cut_out import cut_specimens
+from calibration.learned.locate import name_alike
+from calibration.learned.loose_outlines import Found, Heap
+from calibration.learned.seek import Samplers
 from tests.support.towers import camera
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
@@ -99,3 +105,69 @@ def test_each_piece_of_a_heap_is_found_where_it_lies(seed):
         for site, kind, at in lies:
             mine = [s for s in specimens if (s.photo, s.site, s.kind) == (n, site, kind)]
             assert min(np.hypot(*(s.top - at)) for s in mine) < 1.5, (site, kind)
+
+
+PAPERS = parse_plan(
+    {
+        "game": "papers",
+        "size": [120, 60],
+        "site": [
+            {
+                "id": name,
+                "reads": "cluster",
+                "outline": [[x, 5], [x + 50, 5], [x + 50, 55], [x, 55]],
+            }
+            for name, x in (("A", 5), ("B", 65))
+        ],
+        "piece": [{"kind": k, "size": 14, "height": 2} for k in ("arrow", "gate", "brick")],
+    },
+    "papers",
+)
+CLOSE = Canvas((120.0, 60.0), 4.0)
+PAPER, INK, BRICK = np.array([4.2, 4.8, 4.4]), np.array([0.08, 0.08, 0.08]), (4.2, 4.2, 5.2)
+SIGNS = {
+    "arrow": [[(0, -5), (4, 0), (1, 0), (1, 5), (-1, 5), (-1, 0), (-4, 0)]],
+    "gate": [[(-5, -4), (-2, -4), (-2, 4), (-5, 4)], [(2, -4), (5, -4), (5, 4), (2, 4)]],
+    "brick": [],
+}
+
+
+def photo_of(pieces):
+    """A log canvas. pieces: (kind, (2,) mm, (3,) log light in which it lies)"""
+    canvas = np.broadcast_to(BOARD, (*CLOSE.shape, 3)).astype(np.float32).copy()
+    for kind, at, light in pieces:
+        for points, paint in (
+            (cv2.ellipse2Poly((0, 0), (28, 28), 0, 0, 360, 6) / CLOSE.scale, None),
+            *((np.array(sign), INK) for sign in SIGNS[kind]),
+        ):
+            mask = np.zeros(CLOSE.shape, np.uint8)
+            outline = np.rint(CLOSE.to_px(at + points) * 16).astype(np.int32)
+            cv2.fillPoly(mask, [outline], 1, cv2.LINE_8, 4)
+            body = BRICK if kind == "brick" else PAPER
+            canvas[mask > 0] = np.add(body, light) if paint is None else body + paint + light
+    noise = np.random.default_rng(7).normal(0, 0.01, canvas.shape)
+    return (canvas + noise).astype(np.float32)
+
+
+@pytest.mark.parametrize("first", ["arrow", "gate"])
+@pytest.mark.parametrize("known", ["arrow", "gate"])
+def test_of_two_signs_in_one_colour_the_print_tells_which_is_known_from_another_heap(first, known):
+    """The other sign lies in the light of the known one, and so looks more like it but for that"""
+    other = {"arrow": "gate", "gate": "arrow"}
+    shade = np.array([0.03, 0.0, -0.03])
+    lies = [(first, np.array([20.0, 20.0])), (other[first], np.array([38.0, 38.0]))]
+    asked = photo_of([(k, at, shade if k == known else 0 * shade) for k, at in lies])
+    bricks = [("brick", np.array([80.0, y])) for y in (15.0, 30.0, 45.0)]
+    away = [(known, np.array([25.0, 30.0])), *bricks]
+    canvases = [asked, photo_of([(k, at, 0 * shade) for k, at in away])]
+    heaps = [
+        Heap(0, "A", Counter(["arrow", "gate"])),
+        Heap(1, "A", Counter([known])),
+        Heap(1, "B", Counter(brick=3)),
+    ]
+    shape = PAPERS.pieces["arrow"].shape
+    on = [0, 0, 1, 2, 2, 2]
+    found = [Found(h, shape, at, 0.0, 1.0) for h, (_, at) in zip(on, [*lies, *away])]
+    samplers = Samplers(PAPERS, CLOSE, (), canvases, canvases)
+    names = name_alike(samplers, heaps, found, {n: h.kinds for n, h in enumerate(heaps)}, {})
+    assert names == [k for k, _ in [*lies, *away]]

@@ -140,6 +140,31 @@ def test_a_stock_whose_cards_lie_anyhow_does_not_turn_those_on_the_board():
     assert align_quarters(BANKS, [*stock, *laid]) == {("cluster", (40.0, 40.0))}
 
 
+def card_on_stock(kind: str, quarters: int = 0) -> Specimen:
+    """As a sampler shows it: a bar across and a corner of its own, each kind in its own paint"""
+    look = look_of("fig", None).patch.copy()
+    look[:9, 10:] += 0.5
+    look = np.rot90(look + 0.6 * (kind == "many"), quarters).copy()
+    clear = np.ones(look.shape[:2], np.float32)
+    return Specimen(0, "stock", kind, BANKS.sites["stock"].centre, 0.0, 0.0, look, clear)
+
+
+TOLD = {("pile", (40.0, 40.0))}
+
+
+def test_cards_told_by_their_turn_lie_upright_though_none_is_shown_twice():
+    laid = [card_on_stock("few"), card_on_stock("many")]
+    assert align_quarters(BANKS, laid) == set(), "nobody knows how they lie"
+    assert align_quarters(BANKS, laid, TOLD) == TOLD
+    assert align_quarters(BANKS, [*laid, card_on_stock("few")], TOLD) == TOLD
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_cards_told_by_their_turn_are_not_upright_where_one_is_shown_turned(quarters):
+    laid = [card_on_stock("few"), card_on_stock("many"), card_on_stock("few", quarters)]
+    assert align_quarters(BANKS, laid, TOLD) == set()
+
+
 @pytest.mark.parametrize("side", [4, 19, 60])
 def test_a_look_is_laid_on_another_however_turned_and_with_something_on_it(side):
     rng = np.random.default_rng(3)
@@ -248,3 +273,55 @@ def test_what_is_only_ever_laid_on_others_is_not_taught_by_itself(laid, alone):
     groups = group_sites(plan, [{"stock": contents} for contents in [("few",), *laid]])
     (stock,) = [g for g in complete_groups(plan, groups, looks, set()) if g.reads == "pile"]
     assert (("lid",) in stock.classes) == alone and ("few",) in stock.classes
+
+
+MEADOWS = parse_plan(
+    {
+        "game": "meadows",
+        "size": [300, 100],
+        "site": [
+            {
+                "id": name,
+                "reads": reads,
+                "outline": [[x, 10], [x + 50, 10], [x + 50, 60], [x, 60]],
+                "tags": tags,
+            }
+            for name, reads, x, tags in (
+                ("west", "cluster", 10, ["field"]),
+                ("east", "cluster", 70, ["field"]),
+                ("stock", "pile", 130, ["stock"]),
+            )
+        ],
+        "piece": [
+            {"kind": "grass", "size": [44, 44], "height": 1, "base": True},
+            {"kind": "desert", "size": [44, 44], "height": 1, "base": True},
+            {"kind": "spare", "size": [44, 44], "height": 1, "base": True, "on": ["stock"]},
+            {"kind": "roof", "size": [44, 44], "height": 1},
+            {"kind": "strip", "size": [44, 30], "height": 1, "base": True},
+            {"kind": "thick", "size": [44, 44], "height": 4, "base": True},
+            {"kind": "unseen", "size": [44, 44], "height": 1, "base": True},
+            {"kind": "cube", "size": [9, 9], "height": 9},
+        ],
+    },
+    "meadows",
+)
+
+
+def cards_taught(field: list[str], stock: list[str]) -> dict[str, list[str]]:
+    """site -> the cards that its classifier tells, where all but "unseen" have looks and a sampler
+    shows these"""
+    looks = {p.kind: [look_of("fig", None)] for p in MEADOWS.piece if p.kind != "unseen"}
+    groups = group_sites(MEADOWS, [{"west": field, "stock": stock}])
+    groups = complete_groups(MEADOWS, groups, looks, set())
+    return {i: sorted(k for c in g.classes[2:] for k in c) for g in groups for i in g.ids}
+
+
+def test_cards_shown_on_the_stock_alone_are_taught_on_fields_where_such_lie():
+    """None that lies elsewhere or below nothing, of another form, or of which nobody knows how it
+    looks"""
+    taught = cards_taught(["grass", "cube"], ["desert"])
+    assert taught["west"] == taught["east"] == ["desert", "grass"]
+
+
+def test_no_cards_are_taught_on_fields_where_samplers_show_none():
+    assert cards_taught(["cube"], ["desert"])["west"] == []

@@ -4,10 +4,12 @@ import pytest
 
 from vision.learned.cards import (
     CARD_ERRING,
+    CONTRAST_LEFT,
     CardBank,
     CardLooks,
     CardScene,
     draw_card,
+    misfit_of,
     place_card,
     weigh_cards,
 )
@@ -88,6 +90,37 @@ def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_ca
     for card in (0, 1):
         fits = weigh_cards(bank, scene_of(looks[card] + light), MIDDLE, 0, 4)
         assert np.nanargmax(fits) == card + 2
+
+
+def in_veil(look: np.ndarray, contrast: float, light: float) -> np.ndarray:
+    """(n, 3) a print as it is seen through a veil of light"""
+    middle = np.median(look, 0)
+    return middle + contrast * (look - middle) + light
+
+
+@pytest.mark.parametrize("contrast", [0.8, 1.2])
+@pytest.mark.parametrize("light", [0.0, 0.3, -0.8])
+def test_a_print_in_a_veil_of_light_fits_as_if_there_was_none(contrast, light):
+    mine, other, *_ = four_prints(np.random.default_rng(3)).reshape(4, -1, 3)
+    seen = in_veil(mine, contrast, light)
+    assert misfit_of(seen, mine) == pytest.approx(0, abs=1e-6)
+    assert misfit_of(seen, other).mean() > 0.1
+
+
+def test_of_two_prints_alike_in_most_the_one_that_lies_in_a_veil_of_light_fits_better():
+    base, mark = four_prints(np.random.default_rng(3)).reshape(4, -1, 3)[:2]
+    other = base + 0.15 * (mark - mark.mean(0))
+    seen = in_veil(base, 0.8, -0.2)
+    assert misfit_of(seen, base).mean() < 0.1 * misfit_of(seen, other).mean()
+
+
+@pytest.mark.parametrize("contrast", [0.0, 0.4, 1.6, -1.0])
+def test_no_more_contrast_is_allowed_for_than_veils_take(contrast):
+    look = four_prints(np.random.default_rng(3))[0].reshape(-1, 3)
+    middle = np.median(look, 0)
+    beyond = abs(contrast - 1) - CONTRAST_LEFT
+    left = np.square(beyond * (look - middle)).sum(1)
+    assert misfit_of(in_veil(look, contrast, 0.1), look) == pytest.approx(left, abs=1e-5)
 
 
 @pytest.mark.parametrize("quarters", [False, True])

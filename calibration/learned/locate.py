@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -22,6 +23,7 @@ from calibration.learned.seek import Room, Samplers, body_colours, outline_turns
 from calibration.learned.specimens import Shape, Specimen, crop_straight
 from vision.geometry.footprints import lean_at
 from vision.learned.groups import RIVAL_WIDTHS
+from vision.plan import Piece, Site
 
 # (piece found, kind) -> how well that fits there, where its top's middle would be, in mm, and its turn
 Fits = dict[tuple[int, str], tuple[float, np.ndarray, float]]
@@ -65,17 +67,36 @@ def mend_places(
         by_photo[s.photo].append(s)
     for f, s in zip(found, specimens):
         piece = plan.pieces[f.kind]
-        size, box = np.array(piece.footprint), plan.sites[s.site].frame[0]
         lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
         room = Room.around(f.top, piece, lean, MENDED)
         tilts = outline_turns(f.shape)
+        part = part_about(plan.sites[s.site], s.top - lean * piece.height)
         if not nearby:
-            room = Room(plan.sites[s.site].centre, box, np.maximum(box - size, 0) / 2, lean)
+            room = room_on(part, piece, lean)
         elif not piece.disc:
             tilts = f.turn + FINER_TURNS
         beside = [o for o in by_photo[s.photo] if o is not s]
         places = score_places(samplers, s.photo, piece, room, tilts, colours[f.kind], beside)
+        if not nearby:
+            places.keep_within(part + lean * piece.height)
         _, f.top, f.turn = places.best()
+        s.top, s.turn = f.top, f.turn  # where none of those sought after it lies then
+
+
+def part_about(site: Site, foot: np.ndarray) -> np.ndarray:
+    """(n, 2) mm: the outline, of a site that may have several, on which (2,) mm lies, or nearest it"""
+    at = tuple(map(float, foot))
+    return max(
+        site.outlines,
+        key=lambda o: cv2.pointPolygonTest(o.astype(np.float32), at, measureDist=True),
+    )
+
+
+def room_on(outline: np.ndarray, piece: Piece, lean: np.ndarray) -> Room:
+    """All of one of a site's outlines, (n, 2) mm"""
+    low, high = outline.min(0), outline.max(0)
+    free = np.maximum(high - low - piece.footprint, 0) / 2
+    return Room((low + high) / 2, high - low, free, lean)
 
 
 def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> Fits:
@@ -128,14 +149,16 @@ def likely_places(
 ) -> list[Found]:
     """Where else on its site a piece may lie, the likeliest by its outline and colour first"""
     plan, photo, site = samplers.plan, heaps[f.heap].photo, samplers.plan.sites[heaps[f.heap].site]
-    piece, box = plan.pieces[f.kind], site.frame[0]
+    piece = plan.pieces[f.kind]
     specimens = [specimen_found(samplers, heaps, o) for o in found]
     lean = lean_at(samplers.shots[photo].pose, site.centre[None])[0]
-    room = Room(site.centre, box, np.maximum(box - piece.footprint, 0) / 2, lean)
+    part = part_about(site, f.top - lean * piece.height)
+    room = room_on(part, piece, lean)
     beside = [s for s, o in zip(specimens, found) if s.photo == photo and o is not f]
     colour = body_colours(plan, specimens)[f.kind]
     tilts = outline_turns(piece.shape)
     places = score_places(samplers, photo, piece, room, tilts, colour, beside)
+    places.keep_within(part + lean * piece.height)
     out = []
     for _ in range(PLACES_TRIED):
         score, top, turn = places.best()

@@ -106,23 +106,18 @@ def map_strangeness(canvas: np.ndarray, ground: np.ndarray, scale: float) -> np.
 
 
 def outlines_on(samplers: Samplers, heap: Heap, strange: np.ndarray, grown: float) -> list[Found]:
-    """The likeliest places of a heap's pieces by their outlines, sides and all"""
+    """The likeliest places of a heap's pieces by their outlines, sides and all, on any of a site's
+    parts"""
     plan, shot = samplers.plan, samplers.shots[heap.photo]
     wanted: Counter[Shape] = Counter()
     for kind, count in heap.kinds.items():
         wanted[plan.pieces[kind].shape] += count
-    best: list[Found] = []
+    got: list[Found] = []
     for outline in plan.sites[heap.site].outlines:
         lean = lean_at(shot.pose, outline.mean(0)[None])[0]
-        got = outlines_within(samplers.view, strange, outline, wanted, lean, grown)
-        if not best or total_score(got) > total_score(best):
-            best = got
-    return best
-
-
-def total_score(found: Sequence[Found]) -> float:
-    """How well pieces show together, by their size"""
-    return sum(f.score * float(np.prod(f.shape[0])) for f in found)
+        got += outlines_within(samplers.view, strange, outline, wanted, lean, grown)
+    got.sort(key=lambda f: -f.score)
+    return [f for s, count in wanted.items() for f in [g for g in got if g.shape == s][:count]]
 
 
 class Search:

@@ -85,6 +85,14 @@ class Places(msgspec.Struct, eq=False):
         off = (np.array([x, y], float) + 0.5 - len(self.score) / 2) / self.scale
         return float(self.score[y, x]), self.centre + off, float(self.turn[y, x])
 
+    def keep_within(self, outline: np.ndarray) -> None:
+        """Nothing lies outside an outline, (n, 2) mm."""
+        inside = np.zeros(self.score.shape, np.uint8)
+        px = (outline - self.centre) * self.scale + len(self.score) / 2 - 0.5
+        cv2.fillPoly(inside, [np.rint(px).astype(np.int32)], 1)
+        if inside.any():
+            self.score[inside == 0] = -np.inf
+
     def exclude(self, at: np.ndarray, radius: float) -> None:
         """Nothing lies within `radius` mm of (2,) mm."""
         t = (np.arange(len(self.score)) + 0.5 - len(self.score) / 2) / self.scale

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibration.learned.cut_out import cut_specimens
-from calibration.learned.locate import name_alike
+from calibration.learned.locate import locate_loose, name_alike
 from calibration.learned.loose_outlines import Found, Heap
 from calibration.learned.seek import Samplers
 from tests.support.towers import camera
@@ -171,3 +171,53 @@ def test_of_two_signs_in_one_colour_the_print_tells_which_is_known_from_another_
     samplers = Samplers(PAPERS, CLOSE, (), canvases, canvases)
     names = name_alike(samplers, heaps, found, {n: h.kinds for n, h in enumerate(heaps)}, {})
     assert names == [k for k, _ in [*lies, *away]]
+
+
+SEA = parse_plan(
+    {
+        "game": "sea",
+        "size": [SIDE * 3, SIDE * 2],
+        "site": [
+            {  # round a cape: its box is a third land
+                "id": "sea",
+                "reads": "cluster",
+                "outline": [[0, 0], [70, 0], [70, 40], [30, 40], [30, 110], [0, 110]],
+                "also": [[[150, 60], [208, 60], [208, 130], [150, 130]]],
+            },
+            {
+                "id": "cape",
+                "reads": "cluster",
+                "outline": [[32, 42], [120, 42], [120, 110], [32, 110]],
+            },
+        ],
+        "piece": [
+            {"kind": "ship", "size": [18, 12], "height": 2},
+            {"kind": "crate", "size": [14, 14], "height": 2},
+        ],
+    },
+    "sea",
+)
+
+
+def test_pieces_are_found_on_each_part_of_a_site_and_only_there():
+    rng = np.random.default_rng(7)
+    canvas = BOARD + rng.normal(0, 0.03, (*VIEW.shape, 3))
+    ground = BOARD + rng.normal(0, 0.03, (*VIEW.shape, 3))
+    lies = [("ship", (16.0, 80.0)), ("ship", (180.0, 96.0)), ("crate", (52.0, 66.0))]
+    for kind, at in lies:
+        half = np.array(SEA.pieces[kind].footprint) / 2
+        px = VIEW.to_px(np.array(at) + np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half)
+        faint, plain = (4.95, 5.0, 5.3), (4.4, 4.4, 5.2)  # what is no ship shows best
+        paint = plain if kind == "crate" else faint
+        cv2.fillPoly(canvas, [np.rint(px).astype(np.int32)], paint)
+    shot = Shot(
+        np.zeros((8, 8, 3), np.uint8),
+        {"sea": ("ship", "ship"), "cape": ("crate",)},
+        camera(tilt=0.0),
+    )
+    found = locate_loose(
+        Samplers(SEA, VIEW, [shot], [canvas.astype(np.float32)], [ground.astype(np.float32)])
+    )
+    at = sorted(s.top.round(0).tolist() for s in found if s.kind == "ship")
+    for (x, y), wanted in zip(at, [(16, 80), (180, 96)], strict=True):
+        assert np.hypot(x - wanted[0], y - wanted[1]) < 4, at

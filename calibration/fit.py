@@ -64,6 +64,11 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
             else "; corners of its own in copy.toml would tell where it lies"
         )
         raise BadCopy(f"{copy.folder / photo.name}: {e.why}{more}") from None
+    if not registrar.finds_boards:
+        raise BadCopy(
+            f"{copy.folder}: nothing that stays on the board tells where it lies in another photo; "
+            "lay the four cards of `nilometer print` round it, and write markers = true"
+        )
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 

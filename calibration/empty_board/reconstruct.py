@@ -154,7 +154,7 @@ def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarra
         mine, theirs = np.sort(seen[..., c][bare][::EVERY]), np.sort(first[..., c][bare][::EVERY])
         at = np.linspace(0.02, 0.98, LEVELS_APART) * (len(mine) - 1)
         knots, by = mine[at.astype(int)], (theirs - mine)[at.astype(int)]
-        out[..., c] = seen[..., c] + np.interp(seen[..., c], knots, by)
+        out[..., c] = np.maximum(seen[..., c] + np.interp(seen[..., c], knots, by), 0)
     return out
 
 

@@ -54,7 +54,8 @@ def fit_reader(
     processes may help; progress: called with the share that is done; keep: where what is learnt is
     kept on the way; half_learnt: called with what reads as soon as anything does. Raises Unlearnt."""
     layouts = [s.layout for s in shots]
-    if registrar.printed is not None:
+    if registrar.printed is not None and any(not layout for layout in layouts):
+        # a board put together from photos of pieces shows their edges, too
         plan = align_outlines(plan, registrar.printed)
     lesson = prepare_lesson(plan, shots)
     prior, heaps = PlacementPrior.of(plan, layouts), HeapPrior.of(plan, layouts)

@@ -80,6 +80,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     rise: float = 0.0
 
     @property
+    def finds_boards(self) -> bool:
+        """Whether there is anything by which a board can be found: cards, print, or tiles"""
+        return bool(self.cards) or self.printed is not None or self.tiles is not None
+
+    @property
     def _map(self) -> PrintMap:
         """`printed`, of a board that is known to have a print"""
         assert self.printed is not None

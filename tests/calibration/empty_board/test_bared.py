@@ -5,7 +5,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.empty_board.reconstruct import reconstruct_empty_board, with_empty_board
+from calibration.empty_board.reconstruct import (
+    as_dark,
+    reconstruct_empty_board,
+    with_empty_board,
+)
 from calibration.survey.registrar_fit import fit_registrar
 from tests.support.studio import DOTS, Studio
 from vision.geometry.pose import Pose
@@ -394,3 +398,13 @@ def test_the_empty_board_is_put_together_that_no_photo_showed():
     made = with_empty_board(DRAWN, shots)[-1]
     assert not made.layout and "P2" not in made.guessed
     assert made.guessed["P1"] > 0.3 > made.guessed["F1"], "no print is like that below both"
+
+
+def test_nothing_is_darker_than_black():
+    rng = np.random.default_rng(1)
+    brighter = rng.uniform(40, 200, (64, 64, 3)).astype(np.float32)
+    first = brighter - 38  # a camera with a deeper black
+    brighter[:4] = 3.0  # what only this photo shows
+    clear = np.ones((64, 64), np.float32)
+    clear[:4] = 0
+    assert as_dark(brighter, first, clear).min() >= 0

@@ -213,11 +213,11 @@ class Reader:
         """As arrays for the model file"""
         arrays = {
             "plan": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.plan))),
-            "plan_as_given": model_file.text_as_array(
-                json.dumps(msgspec.to_builtins(self.given_plan))
-            ),
             "heaps": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.heaps))),
         }
+        if self.given_plan != self.plan:
+            given = json.dumps(msgspec.to_builtins(self.given_plan))
+            arrays["plan_as_given"] = model_file.text_as_array(given)
         arrays |= model_file.add_prefix(
             "registration", self.registrar.pack()
         ) | model_file.add_prefix("wont", self.prior.likely)
@@ -234,10 +234,11 @@ class Reader:
         model.BadModel."""
         arrays = model_file.load_arrays(path)
         try:
-            own, given = (
-                parse_plan(json.loads(model_file.array_as_text(arrays[key])), str(path))
-                for key in ("plan", "plan_as_given" if "plan_as_given" in arrays else "plan")
-            )
+            own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
+            given = own
+            if "plan_as_given" in arrays:  # its outlines were moved
+                text = model_file.array_as_text(arrays["plan_as_given"])
+                given = parse_plan(json.loads(text), str(path))
             registrar = Registrar.unpack(given, model_file.strip_prefix("registration", arrays))
             learned = LearnedReader.unpack(own, model_file.strip_prefix("learned", arrays))
             heaps = HEAPS.decode(model_file.array_as_text(arrays["heaps"]))

@@ -34,6 +34,7 @@ COMPARED_MM = 3.0
 # mm about a place that only one photo shows in which others say whether a lamp is mirrored there,
 # and the share that must agree with it
 GLARE_REACH_MM, AGREEING_SHARE = 30.0, 0.5
+HARDLY_SEEN = 1e-3  # mm off pieces: a place that only photos show which hardly count is not known
 
 
 def with_empty_board(plan: Plan, shots: Sequence[Shot]) -> list[Shot]:
@@ -95,7 +96,7 @@ def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
     )
     whole, guessed = borrowed_print(
         plan,
-        Board(board, total > 1e-3, scale),
+        Board(board, total > HARDLY_SEEN, scale),
         evened,
         [s.layout for s in shots],
         {i for s in shots for i in occupied_sites(plan, s.layout)},
@@ -124,8 +125,9 @@ def agreement_of(seen: Sequence[np.ndarray], weight: np.ndarray, scale: float) -
     alone = (weight > SOFT * FADE).sum(0) < 2
     for view, here in zip(out, weight > 0):
         asked = (here & ~alone).astype(np.float32)
-        share = cv2.blur(view.astype(np.float32) * asked, near) / (cv2.blur(asked, near) + 1e-6)
-        view[here & alone & (share < AGREEING_SHARE) & (cv2.blur(asked, near) > 0)] = 0
+        about = cv2.blur(asked, near)
+        share = cv2.blur(view.astype(np.float32) * asked, near) / (about + 1e-6)
+        view[here & alone & (share < AGREEING_SHARE) & (about > 0)] = 0
     return out
 
 

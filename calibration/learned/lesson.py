@@ -186,8 +186,8 @@ def complete_groups(
 ) -> tuple[SiteGroup, ...]:
     """The groups with what may lie on them besides what the samplers happen to show there: other
     kinds of the same form whose looks are known; by itself no kind that is only ever shown on others;
-    below loose pieces other cards of a size that lies there. Of a pile that tells kinds by their turn only those of which it is known how they lie. upright: as of
-    `align_quarters`"""
+    below loose pieces other cards of a size that lies there. Of a pile that tells kinds by their turn
+    only those of which it is known how they lie. upright: as of `align_quarters`"""
 
     def form_of(kind: str) -> tuple:
         return plan.pieces[kind].shape
@@ -202,26 +202,19 @@ def complete_groups(
             for k in looks
             if form_of(k) in shown and not plan.pieces[k].looks and set(g.ids) & plan.fitting[k]
         }
-        if g.reads == "cluster":
-            cards = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
-            shown = {form_of(k) for k in cards}
-            classes += [
-                (k,)
-                for k in sorted(set(looks) - cards)
-                if form_of(k) in shown
-                and set(g.ids) & plan.fitting[k]
-                and all(lies_below(plan, plan.sites[i], k) for i in g.ids)
-            ]
-        if g.reads == "pile":
-            single = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
-            shown, laid_on = {form_of(k) for k in single}, {k for c in classes for k in c[1:]}
-            classes += [
-                (k,)
-                for k in sorted(set(looks) - single - laid_on)
-                if form_of(k) in shown
-                and set(g.ids) & plan.fitting[k]
-                and (k not in by_turn or any(v.turned is not None for v in looks[k]))
-            ]
+        single = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
+        shown, laid_on = {form_of(k) for k in single}, {k for c in classes for k in c[1:]}
+        classes += [
+            (k,)
+            for k in sorted(set(looks) - single - laid_on)
+            if form_of(k) in shown
+            and set(g.ids) & plan.fitting[k]
+            and (
+                all(lies_below(plan, plan.sites[i], k) for i in g.ids)
+                if g.reads == "cluster"
+                else k not in by_turn or any(v.turned is not None for v in looks[k])
+            )
+        ]
         pieces = [plan.pieces[k] for c in classes for k in c if k in plan.pieces]
         quarters = not any(p.footprint in plan.directed_sizes for p in pieces) and any(
             v.lies != "upright" or g.reads == "pile" and ("pile", v.piece.footprint) not in upright

@@ -19,7 +19,14 @@ from calibration.learned.loose_outlines import (
 )
 from calibration.learned.naming import name_pieces, settle_ties, telling_artwork, tied_kinds
 from calibration.learned.piece_views import Views
-from calibration.learned.seek import Room, Samplers, body_colours, outline_turns, score_places
+from calibration.learned.seek import (
+    Places,
+    Room,
+    Samplers,
+    body_colours,
+    outline_turns,
+    score_places,
+)
 from calibration.learned.specimens import Shape, Specimen, crop_straight
 from vision.geometry.footprints import lean_at
 from vision.learned.groups import RIVAL_WIDTHS
@@ -68,17 +75,14 @@ def mend_places(
     for f, s in zip(found, specimens):
         piece = plan.pieces[f.kind]
         lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
-        room = Room.around(f.top, piece, lean, MENDED)
-        tilts = outline_turns(f.shape)
-        part = part_about(plan.sites[s.site], s.top - lean * piece.height)
-        if not nearby:
-            room = room_on(part, piece, lean)
-        elif not piece.disc:
-            tilts = f.turn + FINER_TURNS
         beside = [o for o in by_photo[s.photo] if o is not s]
-        places = score_places(samplers, s.photo, piece, room, tilts, colours[f.kind], beside)
-        if not nearby:
-            places.keep_within(part + lean * piece.height)
+        if nearby:
+            room = Room.around(f.top, piece, lean, MENDED)
+            tilts = outline_turns(f.shape) if piece.disc else f.turn + FINER_TURNS
+            places = score_places(samplers, s.photo, piece, room, tilts, colours[f.kind], beside)
+        else:
+            part = part_about(plan.sites[s.site], s.top - lean * piece.height)
+            places = score_part(samplers, s.photo, piece, part, lean, colours[f.kind], beside)
         _, f.top, f.turn = places.best()
         s.top, s.turn = f.top, f.turn  # where none of those sought after it lies then
 
@@ -92,11 +96,23 @@ def part_about(site: Site, foot: np.ndarray) -> np.ndarray:
     )
 
 
-def room_on(outline: np.ndarray, piece: Piece, lean: np.ndarray) -> Room:
-    """All of one of a site's outlines, (n, 2) mm"""
+def score_part(
+    samplers: Samplers,
+    photo: int,
+    piece: Piece,
+    outline: np.ndarray,
+    lean: np.ndarray,
+    colour: np.ndarray,
+    beside: Sequence[Specimen],
+) -> Places:
+    """As `score_places`, anywhere within one of a site's outlines, (n, 2) mm, and nowhere else"""
     low, high = outline.min(0), outline.max(0)
     free = np.maximum(high - low - piece.footprint, 0) / 2
-    return Room((low + high) / 2, high - low, free, lean)
+    room = Room((low + high) / 2, high - low, free, lean)
+    tilts = outline_turns(piece.shape)
+    places = score_places(samplers, photo, piece, room, tilts, colour, beside)
+    places.keep_within(outline + lean * piece.height)
+    return places
 
 
 def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> Fits:
@@ -153,12 +169,9 @@ def likely_places(
     specimens = [specimen_found(samplers, heaps, o) for o in found]
     lean = lean_at(samplers.shots[photo].pose, site.centre[None])[0]
     part = part_about(site, f.top - lean * piece.height)
-    room = room_on(part, piece, lean)
     beside = [s for s, o in zip(specimens, found) if s.photo == photo and o is not f]
     colour = body_colours(plan, specimens)[f.kind]
-    tilts = outline_turns(piece.shape)
-    places = score_places(samplers, photo, piece, room, tilts, colour, beside)
-    places.keep_within(part + lean * piece.height)
+    places = score_part(samplers, photo, piece, part, lean, colour, beside)
     out = []
     for _ in range(PLACES_TRIED):
         score, top, turn = places.best()

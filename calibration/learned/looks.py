@@ -8,6 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from calibration.learned.naming import differing_parts
 from calibration.learned.painter import Look
 from calibration.learned.seek import shared_colours
 from calibration.learned.specimens import Specimen, forms_laid_askew
@@ -175,8 +176,8 @@ def straighten_looks(plan: Plan, looks: dict[str, list[Look]], kinds: Collection
 
 def is_told_alike(plan: Plan, kind: str, other: str) -> bool:
     """Whether a plan says that two kinds have all of their print in common, but for one part at most"""
-    mine, theirs = (set(plan.artwork.get(k, ())) for k in (kind, other))
-    return len(mine) > 1 and len(mine & theirs) >= len(mine) - 1
+    apart = differing_parts(plan.artwork, kind, other)
+    return apart is not None and len(apart) < min(2, len(plan.artwork[kind]))
 
 
 def turned_likeness(look: Look, others: Sequence[Look]) -> np.ndarray:

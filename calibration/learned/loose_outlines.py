@@ -116,8 +116,10 @@ def outlines_on(samplers: Samplers, heap: Heap, strange: np.ndarray, grown: floa
     for outline in plan.sites[heap.site].outlines:
         lean = lean_at(shot.pose, outline.mean(0)[None])[0]
         got += outlines_within(samplers.view, strange, outline, wanted, lean, grown)
-    got.sort(key=lambda f: -f.score)
-    return [f for s, count in wanted.items() for f in [g for g in got if g.shape == s][:count]]
+    best: list[Found] = []
+    for shape, count in wanted.items():
+        best += sorted((f for f in got if f.shape == shape), key=lambda f: -f.score)[:count]
+    return best
 
 
 class Search:

@@ -46,6 +46,15 @@ def measure_kinship(artwork: Artwork, one: str, other: str) -> float:
     return SHARED_PRINT * sum(p == q for p, q in zip(x, y)) / len(x)
 
 
+def differing_parts(artwork: Artwork, one: str, other: str) -> set[int] | None:
+    """The parts in which two kinds are printed otherwise; None where their prints have not as many, or
+    nobody says what they are"""
+    x, y = artwork.get(one, ()), artwork.get(other, ())
+    if not x or len(x) != len(y):
+        return None
+    return {n for n, (p, q) in enumerate(zip(x, y)) if p != q}
+
+
 def shares_part(artwork: Artwork, kind: str, other: str, slot: int) -> bool:
     """Whether another kind is printed alike in one part"""
     x, y = artwork.get(kind, ()), artwork.get(other, ())

@@ -27,9 +27,8 @@ NETS: tuple[Net, ...] = (
 PIXELS_ACROSS = 48  # of a card by which prints are compared
 RELUCTANCE = 0.004  # log units of likeness that a print must gain for each mm that a card is moved
 MOST_OTHERS = 6  # cards of a kind that one is laid on
-LEAST_COMMON = (
-    0.3  # of a print that those of several kinds must have in common to be compared by that
-)
+# of a print that those of several kinds must have in common to be compared by that
+LEAST_COMMON = 0.3
 
 
 def align_prints(samplers: Samplers, cards: Sequence[Specimen]) -> None:
@@ -65,10 +64,8 @@ def align_kinds(samplers: Samplers, kinds: Mapping[str, Sequence[Specimen]], net
             if kin:
                 kin = [in_tone(look, looks[kind]) for look in kin[:MOST_OTHERS]]
                 wanted = agreed_look(kin)
-                common = np.ones(wanted.shape[:2], bool)
-                for look in kin:
-                    common &= colour_difference(look, wanted) < UNLIKE_PRINT
-                told.append(best_move(samplers, plain, wanted, net, common))
+                shared = (colour_difference(np.stack(kin), wanted) < UNLIKE_PRINT).all(0)
+                told.append(best_move(samplers, plain, wanted, net, shared))
         if told:
             moves[kind] = min(told, key=lambda one: one[0])[1]
     common = np.mean(list(moves.values()) or [np.zeros(3)], 0)
@@ -98,9 +95,7 @@ def best_move(
     w, h = np.maximum(np.round(footprint * scale).astype(int), 8).tolist()
     far, rim = round(reach / step), round(CARD_RIM / step)
     each = max(round(footprint.max() / step / PIXELS_ACROSS), 1)
-    if wanted.shape == s.look.shape:
-        wanted = in_tone(wanted, s.look)
-    aim = cv2.resize(wanted, (w, h), interpolation=cv2.INTER_AREA)
+    aim = cv2.resize(in_tone(wanted, s.look), (w, h), interpolation=cv2.INTER_AREA)
     aim = aim[rim : h - rim : each, rim : w - rim : each]
     told: np.ndarray | slice = slice(None)
     if common is not None:

@@ -10,7 +10,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.naming import Artwork
+from calibration.learned.naming import Artwork, differing_parts
 from calibration.learned.outlines import (
     colour_difference,
     doubt_map,
@@ -180,17 +180,10 @@ def shared_colours(own: Mapping[str, np.ndarray], artwork: Artwork) -> dict[str,
     part, whichever that is of whose kinds the colours are most alike; its own where none are"""
     out = {}
     for kind, colour in own.items():
-        words, best = artwork.get(kind, ()), SAME_BODY
-        out[kind] = colour
-        for slot in range(len(words)):
-            rest = words[:slot] + words[slot + 1 :]
-            kin = np.array(
-                [
-                    c
-                    for k, c in own.items()
-                    if (w := artwork.get(k, ())) and w[:slot] + w[slot + 1 :] == rest
-                ]
-            )
+        out[kind], best = colour, SAME_BODY
+        apart = {k: differing_parts(artwork, kind, k) for k in own}
+        for slot in range(len(artwork.get(kind, ()))):
+            kin = np.array([own[k] for k, parts in apart.items() if parts in (set(), {slot})])
             middle = np.median(kin, 0)
             spread = float(np.median(colour_difference(kin, middle)))
             if len(kin) >= FEWEST_KIN and spread < best:

@@ -25,16 +25,16 @@ BLACK_INK = 12.0  # grey levels below which the logarithm of the print says noth
 
 class PrintedEdges(msgspec.Struct, frozen=True, eq=False):
     """middle, normal: (N, 2) mm of each edge of an outline; offsets: (K,) mm along the normal;
-    print: (N, K) share of the print's contrast that lies there"""
+    share: (N, K) of the print's contrast that lies there"""
 
     middle: np.ndarray
     normal: np.ndarray
     offsets: np.ndarray
-    print: np.ndarray
+    share: np.ndarray
 
-    def at(self, shift: np.ndarray, width: float) -> np.ndarray:
+    def weigh_near(self, shift: np.ndarray, width: float) -> np.ndarray:
         """(N, K) how much of it lies within `width` mm of edges shifted by (N,) mm"""
-        return self.print * np.exp(-0.5 * ((self.offsets - shift[:, None]) / width) ** 2)
+        return self.share * np.exp(-0.5 * ((self.offsets - shift[:, None]) / width) ** 2)
 
 
 def align_outlines(plan: Plan, printed: PrintMap) -> Plan:
@@ -48,17 +48,17 @@ def align_outlines(plan: Plan, printed: PrintMap) -> Plan:
     columns = np.hstack([basis * edges.normal[:, :1], basis * edges.normal[:, 1:]])
     field = np.zeros(columns.shape[1])
     for width in WIDTHS_MM:
-        near = edges.at(columns @ field, width)
+        near = edges.weigh_near(columns @ field, width)
         weight = near.sum(1)
         target = near @ edges.offsets / np.maximum(weight, 1e-9)
         normal = columns.T @ (columns * weight[:, None])
         steady = 1e-3 * weight.mean() * np.eye(len(normal))
         field = np.linalg.solve(normal + steady, columns.T @ (weight * target))
-    before, after = (edges.at(columns @ f, ON_PRINT_MM).sum() for f in (0 * field, field))
+    before, after = (edges.weigh_near(columns @ f, ON_PRINT_MM).sum() for f in (0 * field, field))
     if after < PLAINLY_BETTER * before:
         return plan
 
-    def moved(outline: tuple[Point, ...]) -> tuple[Point, ...]:
+    def moved_outline(outline: tuple[Point, ...]) -> tuple[Point, ...]:
         mm = np.array(outline, float)
         off = field_basis(mm, plan) @ field.reshape(2, -1).T
         return tuple((float(x), float(y)) for x, y in mm + off)
@@ -66,7 +66,9 @@ def align_outlines(plan: Plan, printed: PrintMap) -> Plan:
     return msgspec.structs.replace(
         plan,
         site=tuple(
-            msgspec.structs.replace(s, outline=moved(s.outline), also=tuple(map(moved, s.also)))
+            msgspec.structs.replace(
+                s, outline=moved_outline(s.outline), also=tuple(map(moved_outline, s.also))
+            )
             for s in plan.site
         ),
     )

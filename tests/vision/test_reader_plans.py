@@ -16,10 +16,10 @@ MODEL = Path(__file__).parents[1] / "models" / "simulated-tigris.npz"
 
 
 def moved_plan(plan: Plan, mm: float) -> Plan:
-    def moved(outline):
+    def shifted_outline(outline):
         return tuple((x + mm, y) for x, y in outline)
 
-    sites = tuple(msgspec.structs.replace(s, outline=moved(s.outline)) for s in plan.site)
+    sites = tuple(msgspec.structs.replace(s, outline=shifted_outline(s.outline)) for s in plan.site)
     return msgspec.structs.replace(plan, site=sites)
 
 

@@ -119,7 +119,7 @@ WATER = parse_plan(
 )
 
 
-def specimen(kind, look, site="F1"):
+def specimen_of(kind, look, site="F1"):
     clear = np.ones(look.shape[:2], np.float32)
     return Specimen(0, site, kind, np.zeros(2), 0.0, 0.0, look.astype(np.float32), clear)
 
@@ -127,13 +127,13 @@ def specimen(kind, look, site="F1"):
 def shown_once(*kinds, site="F1"):
     """A card of each kind, as the samplers show it"""
     rng = np.random.default_rng(3)
-    return [specimen(k, card(rng, k[-2:], False), site) for k in kinds]
+    return [specimen_of(k, card(rng, k[-2:], False), site) for k in kinds]
 
 
 def shown_turned(one, other, quarters):
     """Two kinds of which one is printed as the other is, turned"""
     look = card(np.random.default_rng(3), "02", False)
-    return [specimen(one, look), specimen(other, np.rot90(look, quarters))]
+    return [specimen_of(one, look), specimen_of(other, np.rot90(look, quarters))]
 
 
 @pytest.mark.parametrize("site, way", [("F1", "cluster"), ("P1", "pile")])
@@ -157,14 +157,14 @@ def test_cards_with_a_little_in_common_when_turned_are_not_told_by_how_they_lie(
     noise = np.random.default_rng(3).normal(0, 1, (2, SIDE, SIDE, 3))
     one, other = (cv2.GaussianBlur(v, (0, 0), 4) for v in noise)
     assert not sizes_told_by_turn(
-        WATER, [specimen("02", one), specimen("12", np.rot90(one, 2) + other)]
+        WATER, [specimen_of("02", one), specimen_of("12", np.rot90(one, 2) + other)]
     )
 
 
 def test_cards_that_look_alike_as_they_lie_are_not_told_by_how_they_lie():
     rng = np.random.default_rng(3)
     assert not sizes_told_by_turn(
-        WATER, [specimen(k, card(rng, "11", False)) for k in ("02", "20")]
+        WATER, [specimen_of(k, card(rng, "11", False)) for k in ("02", "20")]
     )
 
 

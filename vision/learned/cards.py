@@ -22,15 +22,20 @@ HIDING_WIDTH = 1.25
 LEAST_SHOWN = 0.04  # of a card that must be seen for it to be told
 # log units by which the light of a card may differ from its look's, somebody's shadow, and its colour:
 # twice what is left of that on photos once the light is undone (docs/learned.md)
-LIGHT_LEFT, COLOUR_LEFT = 1.0, 0.04
+LIGHT_LEFT, COLOUR_LEFT = 1.0, 0.12
 # of a print's contrast by which it may differ from its look's, in a veil of light
 CONTRAST_LEFT = 0.3
 WORST_MISFIT = 3.0  # standard deviations: what is farther off is something else that lies there
 LEAST_SPREAD = 1e-4  # log units squared of a picture's noise
 GAUSSIAN_MEDIAN = 2.37  # of the sum of three squared standard deviates
-# of the samples so few count, for neighbours err alike. From 0.01 to 1 no card of photos-2 is told
-# otherwise (docs/learned.md)
-SAMPLES_COUNT = 0.02
+# samples by which prints lie off each other's places, whole samples apart: half of one at most
+FRACTION_ASTRAY = 0.3
+# log units squared over three colours by which prints must differ in a sample for it to tell them apart:
+# so much do looks of one print (docs/learned.md)
+TELLING_APART = 0.1
+# of the samples so few count, for neighbours err alike. From 0.1 to 0.2 cards are told as well on eight
+# copies (docs/learned.md)
+SAMPLES_COUNT = 0.2
 CARD_ERRING = math.log(1e-3)  # the most that is held against a card
 LEAST_PLACED = 0.3  # of a card that must be seen for it to be told how it lies
 AROUND_CARD = 8  # px of the canvas by which it may then still be moved: 5 mm of 40
@@ -164,28 +169,14 @@ def weigh_cards(
     """(classes,) log-likelihoods of what lies about (2,) samples, turned clockwise by so many
     quarters, or of nothing, the highest 0; nan where no look is known, everywhere where too little
     shows"""
-    found: list[tuple[int, np.ndarray]] = []
-    for looks in bank.looks:
-        turned = turn_cards_by(looks, turn)
-        spots = cut_spots(scene, at, turned.pictures.shape[1:3])
-        if spots is not None:
-            found += lay_looks(spots, turned)
-            y, x = spots.corners[0]  # the board does not move
-            h, w = spots.shown.shape[1:]
-            bare = spots.shown[0] > 0
-            ground = scene.empty[y : y + h, x : x + w][bare]
-            found.append((EMPTY, misfit_of(spots.seen[0][bare], ground)))
+    laid = [lay_looks(scene, at, turn_cards_by(looks, turn)) for looks in bank.looks]
     out = np.full(classes, np.nan)
-    if not found:
-        return out
-    out[[EMPTY, *bank.known_classes()]] = -np.inf
-    spread = min(np.median(misfit) for _, misfit in found) / GAUSSIAN_MEDIAN
-    spread = max(spread, LEAST_SPREAD)
-    count = SAMPLES_COUNT * np.mean([len(misfit) for _, misfit in found])
-    for c, misfit in found:
-        bounded = np.minimum(misfit / spread, 3 * WORST_MISFIT**2)
-        out[c] = max(out[c], -0.5 * count * bounded.mean())
-    return np.maximum(out - np.nanmax(out), CARD_ERRING)
+    for cards in laid:
+        if cards is not None:
+            known = [EMPTY, *bank.known_classes()]
+            out[known] = np.fmax(out[known], -np.inf)
+            out[cards.classes] = np.maximum(out[cards.classes], cards.tell_apart())
+    return np.maximum(out - np.nanmax(out), CARD_ERRING) if any(laid) else out
 
 
 class Spots(msgspec.Struct, frozen=True, eq=False):
@@ -233,19 +224,47 @@ def fit_squares(spots: Spots, looks: TurnedLooks) -> np.ndarray:
     return (square - lighter**2 / count) / count
 
 
-def lay_looks(spots: Spots, looks: TurnedLooks) -> list[tuple[int, np.ndarray]]:
-    """Of the likeliest classes the best look of each where it fits best: (class, (n,) squared misfits of
-    what shows, in log units squared, over three colours)"""
-    which, pictures = looks.classes, looks.pictures
+class LaidCards(msgspec.Struct, frozen=True, eq=False):
+    """The likeliest cards of one shape, the best look of each, and the empty board, where a card of
+    that shape fits best. classes: (c,), the last EMPTY; prints: (c, n, 3) log of what would show;
+    misfits: (c, n) as of `misfit_of`; edges: (n,) squares of the change over a sample"""
+
+    classes: np.ndarray
+    prints: np.ndarray
+    misfits: np.ndarray
+    edges: np.ndarray
+
+    def tell_apart(self) -> np.ndarray:
+        """(c,) log-likelihoods, nothing's 0: by the samples in which a card differs from the one that
+        fits best, for the others only tell how well each look was cut out"""
+        spread = max(np.median(self.misfits, 1).min() / GAUSSIAN_MEDIAN, LEAST_SPREAD)
+        squares = self.misfits / (spread + FRACTION_ASTRAY**2 * self.edges)
+        squares = np.minimum(squares, 3 * WORST_MISFIT**2)
+        best = squares.sum(1).argmin()
+        apart = np.stack([misfit_of(print, self.prints[best]) for print in self.prints])
+        telling = apart / (apart + TELLING_APART)
+        logs = -0.5 * SAMPLES_COUNT * (telling * (squares - squares[best])).sum(1)
+        return logs - logs[-1]
+
+
+def lay_looks(scene: CardScene, at: np.ndarray, looks: TurnedLooks) -> LaidCards | None:
+    """These cards on what is seen about (2,) samples; None where too little shows"""
+    spots = cut_spots(scene, at, looks.pictures.shape[1:3])
+    if spots is None:
+        return None
     square = fit_squares(spots, looks)
-    places, best = square.argmin(0), square.min(0)
-    order = np.argsort(best)
-    first = order[np.sort(np.unique(which[order], return_index=True)[1])]  # of each class
-    out = []
-    for n in first[:LIKELY_CARDS]:
-        here = spots.shown[places[n]] > 0
-        out.append((int(which[n]), misfit_of(spots.seen[places[n]][here], pictures[n][here])))
-    return out
+    place = np.unravel_index(square.argmin(), square.shape)[0]
+    order = np.argsort(square[place])
+    first = order[np.sort(np.unique(looks.classes[order], return_index=True)[1])][:LIKELY_CARDS]
+    here, seen = spots.shown[place] > 0, spots.seen[place]
+    y, x = spots.corners[place]
+    bare = scene.empty[y : y + seen.shape[0], x : x + seen.shape[1]]
+    prints = np.stack([v[here] for v in (*looks.pictures[first], bare)])
+    misfits = np.stack([misfit_of(seen[here], v) for v in prints])
+    down, across = np.gradient(seen, axis=(0, 1))
+    edges = ((down**2 + across**2).sum(2) / 3)[here]
+    classes = np.append(looks.classes[first], EMPTY)
+    return LaidCards(classes, prints, misfits, edges)
 
 
 def place_card(

@@ -123,6 +123,33 @@ def test_no_more_contrast_is_allowed_for_than_veils_take(contrast):
     assert misfit_of(in_veil(look, contrast, 0.1), look) == pytest.approx(left, abs=1e-5)
 
 
+def lay_signs(fine: int) -> np.ndarray:
+    """(2, SIDE * fine, SIDE * fine, 3) two cards of one print, which differ by the colour of a corner"""
+    side = SIDE * fine
+    cards = np.full((2, side, side, 3), 4.0, np.float32)
+    for n in range(3 * fine, 14 * fine, 4 * fine):
+        cards[:, 2 * fine : 15 * fine, n : n + 2 * fine] += 1.0
+    corner = np.s_[16 * fine : 19 * fine, 16 * fine : 19 * fine]
+    cards[0][corner] += (0.5, -0.5, 0.0)
+    cards[1][corner] += (-0.5, 0.5, 0.0)
+    return np.stack([cv2.GaussianBlur(card, (0, 0), 0.7 * fine) for card in cards])
+
+
+@pytest.mark.parametrize("card", range(2))
+@pytest.mark.parametrize("tint", [0.0, 0.1])
+def test_cards_of_one_print_are_told_by_the_part_that_differs(card, tint):
+    """However well the look of each was cut out: that of the one that lies there is a quarter of a sample off
+    and in another tone"""
+    fine = lay_signs(4)
+    looks = [cv2.resize(p, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for p in fine]
+    seen = looks[card].copy()
+    astray = np.roll(fine[card], (1, 1), (0, 1)) + np.float32([tint, 0, -tint])
+    looks[card] = cv2.resize(astray, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    bank = CardBank(0.5, (looks_alike(np.array([2, 3]), np.stack(looks)),))
+    fits = weigh_cards(bank, scene_of(seen), MIDDLE, 0, 4)
+    assert fits[card + 2] == 0 and sorted(fits[2:])[-2] < -2
+
+
 @pytest.mark.parametrize("quarters", [False, True])
 @pytest.mark.parametrize("turn", range(4))
 def test_cards_lie_turned_as_their_site_says_or_by_any_quarter(quarters, turn):

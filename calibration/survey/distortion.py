@@ -9,6 +9,7 @@ import numpy as np
 from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import TAPPED_REACH
 from vision.geometry.lens import USUAL_FOCAL, Lens
+from vision.geometry.pose import Pose
 from vision.plan import Plan
 from vision.registration.board_edges import EdgePoints, line_contrast, shown_sides, smooth_image
 from vision.registration.printed_lines import bent_lines
@@ -19,6 +20,8 @@ BENT = 1.2  # so much plainer the sides must be seen before a lens is thought to
 SURELY = 4.0  # standard deviations that lines must say so
 BOW_PX = 0.1  # pixels at 1640 wide that a line is bowed anyway, at the least
 STRONGEST = 1.0  # k1 of any lens
+# of the middle's scale that is left at a board's corner, outwards: one that bends more folds it
+UNFOLDED = 0.5
 # in which the bend is found; a step of k1 by which bows are seen to change
 BEND_ROUNDS, SMALL_BEND = 6, 0.01
 
@@ -51,11 +54,20 @@ def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
             lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0]
             for n in barest
         ]
-        plain[float(k1)] = sum(
-            line_contrast(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
-        )
+        if min(radial_scale(plan, pose) for pose in poses) > UNFOLDED:
+            plain[float(k1)] = sum(
+                line_contrast(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
+            )
     best = max(plain, key=lambda k1: plain[k1])
     return best if plain[best] > BENT * plain[0.0] else 0.0
+
+
+def radial_scale(plan: Plan, pose: Pose) -> float:
+    """How large, outwards, a lens of one coefficient pictures the board's corners, of how large it
+    pictures its middle; below 0 it would show what is farther out nearer in"""
+    corners = np.column_stack([plan.corners, np.zeros(4)])
+    x, y, depth = cv2.Rodrigues(pose.rvec)[0] @ corners.T + np.reshape(pose.tvec, (3, 1))
+    return float(1 + 3 * pose.dist[0] * ((x**2 + y**2) / depth**2).max())
 
 
 def bend_of_lines(plan: Plan, photos: SurveyPhotos) -> tuple[float, float] | None:

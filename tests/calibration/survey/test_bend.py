@@ -16,6 +16,7 @@ from vision.registration.print_map import Picture
 from vision.registration.whole_board import WholeBoard
 
 SIDE, ACROSS, DOWN, EDGE = 30.0, 9, 5, 12.0
+MAN = {"kind": "man", "size": 20}
 SIZE = (ACROSS * SIDE + 2 * EDGE, DOWN * SIDE + 2 * EDGE)
 
 
@@ -31,7 +32,7 @@ def chequers() -> Plan:
             "game": "chequers",
             "size": list(SIZE),
             "site": sites,
-            "piece": [{"kind": "man", "size": 20}],
+            "piece": [MAN],
         }
     )
 
@@ -83,6 +84,22 @@ def test_a_board_without_lines_tells_no_bend() -> None:
     assert bend_of_lines(plan, SurveyPhotos([picture], [{}], bundle)) is None
 
 
+def test_no_lens_that_folds_the_board_is_thought_of() -> None:
+    """It would find lines anywhere, as in the grain of a bare table"""
+    site = {"id": "a", "outline": [(100, 100), (140, 100), (140, 140), (100, 140)]}
+    plan = parse_plan({"game": "g", "size": [284, 240], "site": [site], "piece": [MAN]})
+    rvec, lens = np.array([0.25, 0.1, 0.0]), Lens(0.9)
+    tvec = np.array([0, 0, 280.0]) - cv2.Rodrigues(rvec)[0] @ (142, 120, 0)
+    pose = Pose(lens.K((960, 720)), lens.dist, rvec, tvec, (960, 720))
+    grain = np.random.default_rng(1).normal(0, 30, (1, 960))
+    grain = np.repeat(120 + cv2.GaussianBlur(grain, (0, 0), 3), 720, 0)
+    picture = Picture(np.repeat(np.clip(grain, 0, 255)[..., None], 3, 2).astype(np.uint8))
+    sight = first_sight(picture, pose.to_px(plan.corners), False)
+    photos = SurveyPhotos([picture], [{}], rough_bundle(plan, [sight]))
+    find_bend(plan, photos)
+    assert photos.bundle.bend == 0.0
+
+
 def test_a_quarter_turn_of_a_longish_board_puts_squares_on_squares() -> None:
     plan = chequers()
     found = quarter_placements(plan)
@@ -99,7 +116,7 @@ def test_a_quarter_turn_of_a_longish_board_puts_squares_on_squares() -> None:
         {
             "game": "g",
             "size": [60, 60],
-            "piece": [{"kind": "man", "size": 20}],
+            "piece": [MAN],
             "site": [
                 {
                     "id": f"{c}{r}",

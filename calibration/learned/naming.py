@@ -61,6 +61,11 @@ def shares_part(artwork: Artwork, kind: str, other: str, slot: int) -> bool:
     return other != kind and len(x) == len(y) > slot and x[slot] == y[slot]
 
 
+def shared_parts(artwork: Artwork, kind: str, other: str, slots: Iterable[int]) -> int:
+    """In how many of these parts another kind is printed alike"""
+    return sum(shares_part(artwork, kind, other, slot) for slot in slots)
+
+
 class Naming:
     """What is known while pieces of one form are given their names.
 
@@ -174,8 +179,8 @@ def settle_ties(
     names: Sequence[str], tied: Sequence[str], unlike: np.ndarray, artwork: Artwork
 ) -> list[str]:
     """The names with tied kinds told by what they differ in: each takes the pieces of that one of
-    them which looks most like its relatives that the others are not related to so. unlike: (n, n)
-    how differently one looks from another and is printed"""
+    them which looks most like its nearest relatives by parts that the others do not share. unlike:
+    (n, n) how differently one looks from another and is printed"""
     from scipy.optimize import linear_sum_assignment
 
     mine = {k: [i for i, name in enumerate(names) if name == k] for k in tied}
@@ -186,13 +191,11 @@ def settle_ties(
             for slot in range(len(artwork.get(kind, ())))
             if not any(shares_part(artwork, kind, k, slot) for k in tied)
         ]
-        kin = [
-            j
-            for j, name in enumerate(names)
-            if name not in tied and any(shares_part(artwork, kind, name, slot) for slot in own)
-        ]
-        if not kin:
+        shared = {k: shared_parts(artwork, kind, k, own) for k in set(names) - set(tied)}
+        most = max(shared.values(), default=0)
+        if not most:
             return list(names)
+        kin = [j for j, name in enumerate(names) if shared.get(name) == most]
         cost[:, column] = [np.median(unlike[np.ix_(mine[k], kin)]) for k in tied]
     out = list(names)
     for row, column in zip(*linear_sum_assignment(cost)):

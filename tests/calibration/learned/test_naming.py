@@ -39,6 +39,19 @@ def test_tied_markers_take_the_names_of_the_signs_they_show():
     assert settled == [f"ripe:{c}:{s}" for _, c, s in shown]
 
 
+def test_tied_markers_are_told_by_those_that_share_most_with_them():
+    """Of the many that share one part most look like neither"""
+    tied = ["ripe:red:grapes", "seed:blue:onion"]
+    others = ["ripe:red:flax", "seed:blue:flax"]
+    others += [f"{state}:green:{s}" for state in ("ripe", "seed") for s in ("flax", "grain", "onion")]
+    kinds = tied + others
+    artwork = {k: tuple(k.split(":")) for k in kinds}
+    tone = {"red": 0.0, "green": 3.0, "blue": 2.0}
+    apart = np.array([[abs(tone[artwork[a][1]] - tone[artwork[b][1]]) for b in kinds] for a in kinds])
+    exchanged = [tied[1], tied[0], *others]
+    assert settle_ties(exchanged, tied, apart, artwork) == kinds
+
+
 def test_without_relatives_tied_markers_stay_as_they_were():
     assert settle_ties(HEAP, HEAP, np.ones((3, 3)), ARTWORK) == HEAP
 

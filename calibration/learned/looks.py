@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 import cv2
 import msgspec
 import numpy as np
 
 from calibration.learned.naming import differing_parts
+from calibration.learned.outlines import colour_difference
 from calibration.learned.painter import Look
-from calibration.learned.seek import shared_colours
+from calibration.learned.seek import alike_kinds
 from calibration.learned.specimens import Specimen, forms_laid_askew
 from calibration.learned.whole_looks import looks_by_kind
 from vision.geometry.footprints import lies_below
 from vision.plan import Piece, Plan
 
+TONE_PIXELS, TONE_ROUNDS = 200, 6  # by which a kind's tone is told, and how often anew
 INNER_MARGIN = 0.15  # of a look's sides by which one may be cut out beside another
 # correlation of two prints turned against each other from which they are taken for the same in other
 # colours: of 99 in 100 pairs that are not it is below 0.77
@@ -78,20 +81,58 @@ def make_looks(
 def share_tones(plan: Plan, looks: Mapping[str, Sequence[Look]]) -> dict[str, list[Look]]:
     """The looks, each in the middle tone of the kinds that are printed as its own is but for one part:
     else kinds that lie in different photos would be told by these photos' light"""
-    forms: dict[tuple, dict[str, np.ndarray]] = {}
-    for kind, mine in looks.items():
-        piece = plan.pieces[kind]
-        tones = [np.median(v.patch.reshape(-1, 3), 0) for v in mine]
-        forms.setdefault((piece.footprint, piece.disc), {})[kind] = np.median(tones, 0)
-    wanted = {k: c for own in forms.values() for k, c in shared_colours(own, plan.artwork).items()}
-    own = {k: c for some in forms.values() for k, c in some.items()}
-    out = {}
-    for kind, mine in looks.items():
-        off = (wanted[kind] - own[kind]).astype(np.float32)
-        out[kind] = [
-            msgspec.structs.replace(v, patch=v.patch + off, side=v.side + off) for v in mine
-        ]
+    out = {kind: list(mine) for kind, mine in looks.items()}
+    forms: dict[tuple, list[str]] = {}
+    for kind in looks:
+        forms.setdefault((plan.pieces[kind].footprint, plan.pieces[kind].disc), []).append(kind)
+    colours = {kind: some_colours(mine) for kind, mine in looks.items()}
+
+    @cache
+    def tone(kind: str, other: str) -> np.ndarray:
+        return tone_between(colours[kind], colours[other])
+
+    @cache
+    def apart(kind: str, other: str) -> float:
+        return colours_apart(colours[kind], colours[other])
+
+    def spread_of(kind: str, kin: Sequence[str]) -> float:
+        """Of the others about the middle one of them, and of it to them in their tone"""
+        others = [k for k in kin if k != kind]
+        spread = min(np.median([apart(a, b) for b in others]) for a in others)
+        left = [colours_apart(colours[kind] + tone(kind, k), colours[k]) for k in others]
+        return float(max(spread, np.median(left)))
+
+    for kinds in forms.values():
+        for kind in kinds:
+            kin = alike_kinds(kind, kinds, plan.artwork, spread_of)
+            off = np.median([tone(kind, k) for k in kin], 0)
+            out[kind] = [
+                msgspec.structs.replace(v, patch=v.patch + off, side=v.side + off)
+                for v in looks[kind]
+            ]
     return out
+
+
+def some_colours(looks: Sequence[Look]) -> np.ndarray:
+    """(TONE_PIXELS, 3) pixels of a kind, evenly out of all of its looks"""
+    inside = np.concatenate([v.patch[v.mask > 0.5] for v in looks])
+    return inside[np.linspace(0, len(inside) - 1, TONE_PIXELS).astype(int)]
+
+
+def colours_apart(seen: np.ndarray, other: np.ndarray) -> float:
+    """Log units by which colours (n, 3) differ from the nearest of others (m, 3)"""
+    return float(colour_difference(seen[:, None], other).min(1).mean())
+
+
+def tone_between(seen: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(3,) what brings colours (n, 3) onto others (m, 3) in another light: each to the nearest that these
+    have, as iterated closest points (Besl and McKay 1992). However large a sign, it comes to a sign"""
+    off = np.zeros(3, np.float32)
+    for _ in range(TONE_ROUNDS):
+        moved = seen + off
+        apart = ((moved[:, None] - other) ** 2).sum(2)
+        off = off + np.median(other[apart.argmin(1)] - moved, 0)
+    return off
 
 
 def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:

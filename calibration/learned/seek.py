@@ -4,7 +4,7 @@ value: Samplers."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import cv2
 import msgspec
@@ -176,18 +176,31 @@ def body_colours(plan: Plan, specimens: Sequence[Specimen]) -> dict[str, np.ndar
 
 
 def shared_colours(own: Mapping[str, np.ndarray], artwork: Artwork) -> dict[str, np.ndarray]:
-    """kind -> (3,) the middle one of the colours of the kinds that are printed as it is but for one
-    part, whichever that is of whose kinds the colours are most alike; its own where none are"""
-    out = {}
-    for kind, colour in own.items():
-        out[kind], best = colour, SAME_BODY
-        apart = {k: differing_parts(artwork, kind, k) for k in own}
-        for slot in range(len(artwork.get(kind, ()))):
-            kin = np.array([own[k] for k, parts in apart.items() if parts in (set(), {slot})])
-            middle = np.median(kin, 0)
-            spread = float(np.median(colour_difference(kin, middle)))
-            if len(kin) >= FEWEST_KIN and spread < best:
-                out[kind], best = middle, spread
+    """kind -> (3,) the middle one of the colours of its `alike_kinds`"""
+
+    def spread_of(_: str, kin: Sequence[str]) -> float:
+        colours = np.array([own[k] for k in kin])
+        return float(np.median(colour_difference(colours, np.median(colours, 0))))
+
+    alike = {kind: alike_kinds(kind, own, artwork, spread_of) for kind in own}
+    return {kind: np.median([own[k] for k in kin], 0) for kind, kin in alike.items()}
+
+
+def alike_kinds(
+    kind: str,
+    kinds: Iterable[str],
+    artwork: Artwork,
+    spread_of: Callable[[str, Sequence[str]], float],
+) -> list[str]:
+    """Those of these kinds that are printed as one is but for one part, and itself, whichever part
+    that is of whose kinds the colours are most alike; itself alone where none are.
+    spread_of: (kind, its kin) -> log units by which colours differ"""
+    out, best = [kind], SAME_BODY
+    apart = {k: differing_parts(artwork, kind, k) for k in kinds}
+    for slot in range(len(artwork.get(kind, ()))):
+        kin = [k for k, parts in apart.items() if parts in (set(), {slot})]
+        if len(kin) >= FEWEST_KIN and (spread := spread_of(kind, kin)) < best:
+            out, best = kin, spread
     return out
 
 

@@ -43,11 +43,12 @@ def test_tied_markers_are_told_by_those_that_share_most_with_them():
     """Of the many that share one part most look like neither"""
     tied = ["ripe:red:grapes", "seed:blue:onion"]
     others = ["ripe:red:flax", "seed:blue:flax"]
-    others += [f"{state}:green:{s}" for state in ("ripe", "seed") for s in ("flax", "grain", "onion")]
+    signs = ("flax", "grain", "onion")
+    others += [f"{state}:green:{s}" for state in ("ripe", "seed") for s in signs]
     kinds = tied + others
     artwork = {k: tuple(k.split(":")) for k in kinds}
-    tone = {"red": 0.0, "green": 3.0, "blue": 2.0}
-    apart = np.array([[abs(tone[artwork[a][1]] - tone[artwork[b][1]]) for b in kinds] for a in kinds])
+    tones = np.array([{"red": 0.0, "green": 3.0, "blue": 2.0}[artwork[k][1]] for k in kinds])
+    apart = np.abs(tones[:, None] - tones)
     exchanged = [tied[1], tied[0], *others]
     assert settle_ties(exchanged, tied, apart, artwork) == kinds
 

@@ -124,26 +124,35 @@ def tone_of(look):
     return np.median(look.patch.reshape(-1, 3), 0)
 
 
+PAINTS = {"green": GREEN, "red": RED}
 LIGHTS = dict(zip(SIGNS, (-0.04, 0.0, 0.03, 0.3)))
 
 
 def test_kinds_alike_but_for_one_part_are_taught_in_one_tone():
     looks = {
         f"{c}:{s}": [look_of(f"{c}:{s}", np.array(paint) + LIGHTS[s])]
-        for c, paint in (("green", GREEN), ("red", RED))
+        for c, paint in PAINTS.items()
         for s in SIGNS
     }
     shared = share_tones(PLAN, looks)
     assert shared.keys() == looks.keys()
-    for c, paint in (("green", GREEN), ("red", RED)):
+    for c, paint in PAINTS.items():
         tones = [tone_of(v) for s in SIGNS for v in shared[f"{c}:{s}"]]
-        assert np.ptp(tones, 0).max() < 1e-5 and tones[0] == pytest.approx(paint, abs=0.03)
+        assert np.ptp(tones, 0).max() < 0.03 and tones[0] == pytest.approx(paint, abs=0.03)
     for kind, (before,) in looks.items():
         (after,) = shared[kind]
         off = tone_of(after) - tone_of(before)
         assert after.patch - off == pytest.approx(before.patch, abs=1e-5), "the same print"
         assert after.side - off == pytest.approx(before.side, abs=1e-5), "sides in the same light"
         assert after.patch.dtype == after.side.dtype == np.float32
+
+
+def test_a_sign_larger_than_its_ground_is_not_taken_for_another_tone():
+    looks = {f"{c}:{s}": [look_of(f"{c}:{s}", p)] for c, p in PAINTS.items() for s in SIGNS}
+    patch = looks["red:rice"][0].patch
+    patch[1:-1, 3:-3] = np.array(RED, np.float32) + (-0.8, -0.5, -0.8)
+    (after,) = share_tones(PLAN, looks)["red:rice"]
+    assert after.patch == pytest.approx(patch, abs=0.02)
 
 
 def test_looks_of_one_kind_stay_as_unlike_as_they_were():
@@ -167,4 +176,4 @@ def test_all_looks_are_made_in_one_tone():
     some = [specimen_of(f"green:{s}", np.array(GREEN) + LIGHTS[s]) for s in SIGNS]
     looks = make_looks(PLAN, 1.0, some, set())
     tones = [tone_of(v) for mine in looks.values() for v in mine]
-    assert len(looks) == len(SIGNS) and np.ptp(tones, 0).max() < 1e-5
+    assert len(looks) == len(SIGNS) and np.ptp(tones, 0).max() < 0.03

@@ -26,6 +26,7 @@ from vision.learned.groups import (
     Form,
     SiteGroup,
     base_contents,
+    block_middle,
     covered_sites,
     is_flat,
     loose_names,
@@ -33,7 +34,7 @@ from vision.learned.groups import (
 )
 from vision.learned.network import SITE_REACH, square_axes
 from vision.learned.sampling import close_up, frame_standing
-from vision.plan import LONG_SITE, Plan
+from vision.plan import LONG_SITE, Plan, Site
 
 # of the made-up samples, in which some of the cards are shown as part of the empty board, as a second look
 # takes them (`LearnedReader.look_again`): from so many of them to so many
@@ -327,8 +328,7 @@ class Composer:
                 if len(kinds) != sum(k != "?" for k in g.classes[c]):
                     continue
                 if kinds and self.plan.pieces[kinds[-1]].spans:
-                    if rng.random() < 0.5:
-                        self.lay_block(paint, truth, site.id, c, kinds[-1], lean, taken)
+                    self.lay_block(paint, truth, site.id, c, kinds[-1], lean, taken)
                     continue
                 known = self.is_known(self.group[site.id], c)
                 tall = self.lay_pile(
@@ -444,7 +444,7 @@ class Composer:
             if not g.tall
             and g.classes[c] != UNDER
             and all(k == "?" or k in self.looks for k in g.classes[c])
-            and not any(k != "?" and self.plan.pieces[k].spans for k in g.classes[c])
+            and (g.spans or not any(k != "?" and self.plan.pieces[k].spans for k in g.classes[c]))
         ]
 
     def crowd_pieces(self, paint: Painter, truth: Truth) -> None:
@@ -514,20 +514,17 @@ class Composer:
             i in taken or truth.labels.get(i, EMPTY) != EMPTY for i in over
         ):
             return
-        box = outline_size(self.sites[site])
         for i in over:
             classes = self.groups[self.group[i]].classes
             if UNDER not in classes:
                 return
             taken.add(i)
             truth.labels[i] = classes.index(UNDER)
-        middle = (
-            self.sites[site].centre
-            + box * (np.array(piece.spans) - 1) / 2
-            + self.rng.normal(0, 1, 2)
-        )
-        paint.lay_piece(self.pick_look(kind), middle, 2.0, lean)
+        middle = block_middle(self.sites[site], piece.spans)
+        paint.lay_piece(self.pick_look(kind), middle + self.rng.normal(0, 1, 2), 2.0, lean)
         truth.labels[site] = label
+        contents = self.groups[self.group[site]].classes[label]
+        truth.elsewhere += show_blocks(self.groups, self.sites[site], contents)
 
     def scatter_loose(
         self,
@@ -758,6 +755,17 @@ def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) 
         and not plan.pieces[kinds[0]].disc
     ]
     return cards if len(cards) > 1 else []
+
+
+def show_blocks(
+    groups: Sequence[SiteGroup], site: Site, contents: Contents
+) -> list[tuple[int, int, float, float, float]]:
+    """As of `Truth.elsewhere`: these contents of a site, as blocks of several show them"""
+    return [
+        (n, g.classes.index(contents), *block_middle(site, g.spans), 0.0)
+        for n, g in enumerate(groups)
+        if g.spans and contents in g.classes[FOREIGN + 1 :]
+    ]
 
 
 def hidden_contents(

@@ -62,6 +62,7 @@ class Examination(msgspec.Struct, frozen=True):
             Row("", "", reader.groups[a.group].reads, reader.groups[a.group].classes[a.want], told)
             for a in self.sites
             if a.want != FOREIGN and reader.groups[a.group].classes[a.want] != UNDER
+            if reader.groups[a.group].ids
             for told in [reader.pile_evidence(reader.groups[a.group], a.told)]
         ]
         for a in self.pieces:

@@ -12,7 +12,7 @@ import numpy as np
 from calibration.empty_board.reconstruct import with_empty_board
 from calibration.learned.batch import Shapes
 from calibration.learned.card_turns import sizes_told_by_turn
-from calibration.learned.compose import CROWDED, Composer, Truth
+from calibration.learned.compose import CROWDED, Composer, Truth, show_blocks
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.looks import make_looks
 from calibration.learned.painter import Look
@@ -32,6 +32,7 @@ from vision.learned.groups import (
     UNDER,
     Form,
     SiteGroup,
+    add_blocks,
     base_contents,
     covered_sites,
     group_forms,
@@ -134,7 +135,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
     upright = align_quarters(plan, specimens, sizes_told_by_turn(plan, specimens))
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks, upright)
-    groups = turn_groups(plan, groups, specimens)
+    groups = add_blocks(plan, turn_groups(plan, groups, specimens))
     forms = group_forms(plan, groups)
     groups = measure_tops(plan, groups, forms)
     shapes = Shapes.of(groups, forms, view.scale)
@@ -271,6 +272,7 @@ def real_truth(
             )
             if base in g.classes and i not in (shot.guessed or ()):
                 truth.labels[i] = g.classes.index(base)
+                truth.elsewhere += show_blocks(groups, plan.sites[i], base)
     names = {k: (f, n) for f, n, k in loose_names(forms)}
     for s in specimens:
         kind, site = plan.pieces[s.kind].looks_like, plan.sites[s.site]

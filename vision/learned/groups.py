@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import Contents
 from vision.geometry.footprints import lies_below
-from vision.geometry.site_groups import block_places
+from vision.geometry.site_groups import block_places, outline_size
 from vision.plan import Piece, Plan, Site
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
@@ -35,7 +35,9 @@ class SiteGroup(msgspec.Struct, frozen=True):
     tall, foot: mm that the tallest piece is high which stands on a pile, and the widest wide; 0
     where all lie; quarters: whether what lies there may lie turned by quarters; top: mm across the
     uppermost pieces of a pile that lie loose elsewhere, 0 where there are none; turns: by how many
-    quarters, clockwise, what lies on each of the sites is turned, () where nothing is"""
+    quarters, clockwise, what lies on each of the sites is turned, () where nothing is; spans:
+    columns and rows of sites that a piece covers, of a group of such blocks, which has no sites of its
+    own, else ()"""
 
     reads: str
     ids: tuple[str, ...]
@@ -49,6 +51,7 @@ class SiteGroup(msgspec.Struct, frozen=True):
     quarters: bool = False
     top: float = 0.0
     turns: tuple[int, ...] = ()
+    spans: tuple[int, ...] = ()
 
     @property
     def laid_anyhow(self) -> bool:
@@ -161,6 +164,32 @@ def group_sites(
             )
         )
     return tuple(out)
+
+
+def add_blocks(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[SiteGroup, ...]:
+    """The groups and, of each on whose sites lie pieces that cover several, one more that tells these
+    pieces apart: they are looked at as a whole then"""
+    out = list(groups)
+    for g in groups:
+        spanning: dict[tuple[int, ...], list[Contents]] = {}
+        for c in g.classes:
+            if c and c[-1] in plan.pieces and (spans := plan.pieces[c[-1]].spans):
+                spanning.setdefault(spans, []).append(c)
+        for spans, own in spanning.items():
+            box = np.array(g.box) * spans
+            if len(own) > 1:
+                classes = ((), ("foreign",), *own)
+                out.append(
+                    SiteGroup(
+                        "block", (), (*map(float, box),), classes, quarters=g.quarters, spans=spans
+                    )
+                )
+    return tuple(out)
+
+
+def block_middle(site: Site, spans: Sequence[int]) -> np.ndarray:
+    """(2,) mm: the middle of a block of which this is the upper left site"""
+    return site.centre + outline_size(site) * (np.array(spans) - 1) / 2
 
 
 def sites_called_alike(plan: Plan, ids: Sequence[str]) -> list[str]:

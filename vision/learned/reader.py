@@ -16,6 +16,7 @@ from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.frame_cache import FrameCache
 from vision.geometry.footprints import camera_position, lean_at, top_shift
 from vision.geometry.pose import Pose
+from vision.geometry.site_groups import block_places
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import (
     CANVAS_MARGIN,
@@ -41,6 +42,7 @@ from vision.learned.groups import (
     UNDER,
     Form,
     SiteGroup,
+    block_middle,
     group_box,
     loose_names,
     loose_tops,
@@ -89,6 +91,7 @@ HIDES = 0.3  # chance of a loose piece from which what lies under it is taken fo
 # board do (`look_outside`); on tables one site in two hundred does: so much is its logarithm less
 FOREIGN_SHOWN = math.log(200 / 8)
 OVERLOOKED = 0.1  # the chance of a piece on a pile of which nothing was found
+LIKELY_BLOCK = math.log(0.02)  # chance of a piece over several sites from which it is looked at
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
 # canvas pixels about a place that the network's answer there may depend on, most of it
 CONTEXT = 56
@@ -157,6 +160,10 @@ class LearnedReader:
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
         self.tall_sites = frozenset(tall_sites(self.groups))
+        blocks = [block_places(plan, g.spans) for g in self.groups if g.spans]
+        self.block_members = {
+            i: members for b in blocks if b is not None for i, members in zip(b.ids, b.members)
+        }
 
     def read(
         self,
@@ -191,6 +198,7 @@ class LearnedReader:
                 rows = self.classify_closely(n, ids, part)
             else:
                 rows = self.classify_sites(n, ids, quarter, shown, off, part.origin, tops)
+                self.tell_blocks(n, ids, rows, quarter, shown, part.origin)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
@@ -310,7 +318,8 @@ class LearnedReader:
 
     def window_of(self, sites: Set[str], pose: Pose) -> Window:
         """The part of the canvas that tells what lies on these sites"""
-        corners = [o for i in sites for o in self.plan.sites[i].outlines]
+        over = {m for i in sites for m in self.block_members.get(i, ())}
+        corners = [o for i in sites | over for o in self.plan.sites[i].outlines]
         low, high = np.min([o.min(0) for o in corners], 0), np.max([o.max(0) for o in corners], 0)
         reach = max((f.reach + 0.6 * f.height for f in self.forms), default=0.0)
         tall = max((g.tall for g in self.groups if sites & set(g.ids)), default=0.0)
@@ -356,6 +365,33 @@ class LearnedReader:
         )
         out[asked] = log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
         return out
+
+    def tell_blocks(
+        self,
+        group: int,
+        ids: Sequence[str],
+        rows: np.ndarray,
+        quarter: np.ndarray,
+        seen: np.ndarray,
+        origin: np.ndarray,
+    ) -> None:
+        """Shares what (sites, classes) log-probabilities give to pieces that cover several sites out
+        anew, by a look at all that these cover. quarter, seen, origin: as of `classify_sites`"""
+        classes = self.groups[group].classes
+        for n, g in enumerate(self.groups):
+            own = [c for c, kinds in enumerate(classes) if g.spans and kinds in g.classes[2:]]
+            share = np.logaddexp.reduce(rows[:, own], 1) if own else np.zeros(0)
+            asked = np.flatnonzero(share > LIKELY_BLOCK)
+            if not len(asked):
+                continue
+            middles = [block_middle(self.plan.sites[ids[k]], g.spans) for k in asked]
+            at = self.view.to_px(np.array(middles)) - origin
+            side = np.full(len(at), SITE_REACH * max(g.box) * self.view.scale)
+            axes = square_axes(side)
+            sampled = sample_map(quarter, at, axes, SITE_GRID, 4)
+            logits = self.classify("site", sampled, self.site_prints(seen, at, axes, g.quarters))
+            mine = [self.offsets[n] + g.classes.index(classes[c]) for c in own]
+            rows[np.ix_(asked, own)] = share[asked, None] + log_softmax(logits[:, mine])
 
     def classify_closely(self, group: int, ids: Sequence[str], part: CanvasPart) -> np.ndarray:
         """(sites, classes) log-probabilities of sites on which pieces stand, each looked at in a
@@ -637,7 +673,7 @@ class LearnedReader:
             for k, t in (("groups", SiteGroup), ("forms", Form))
         )
         for g in groups:
-            if not np.allclose(g.box, group_box(plan, g.ids)):
+            if g.ids and not np.allclose(g.box, group_box(plan, g.ids)):
                 raise ValueError(f"{g.ids[0]} is looked at otherwise")
         return cls(
             plan,

@@ -20,6 +20,7 @@ from calibration.learned.relight import (
     render_otherwise,
 )
 from calibration.learned.teach import initial_weights
+from vision.learned.groups import block_middle
 from vision.photometry.room_light import DARK
 
 pytestmark = pytest.mark.slow
@@ -37,6 +38,8 @@ def test_a_crowd_shows_one_group_or_one_form_close_together(lesson):
             assert len(set(sample.points[:, 0])) == 1 and len(sample.points) >= 9
             continue
         assert len(groups) == 1
+        if composer.groups[groups.pop()].spans:
+            continue
         many.append(len(sample.sites))
         seen |= {int(c) for c in sample.sites[:, 1]}
         assert ((sample.sites[:, 2:4] > 0) & (sample.sites[:, 2:4] < SIDE)).all()
@@ -47,7 +50,26 @@ def test_a_crowd_shows_one_group_or_one_form_close_together(lesson):
 
 def test_no_crowd_where_none_is_asked_for(lesson):
     composer = lesson.composer(3, crowded=0.0)
-    assert not any(made.elsewhere for made in (composer.compose_crop(0, 0)[1] for _ in range(8)))
+    made = [composer.compose_crop(0, 0)[1] for _ in range(8)]
+    assert all(composer.groups[n].spans for one in made for n, *_ in one.elsewhere)
+
+
+def test_what_covers_several_squares_is_shown_as_a_whole(lesson):
+    composer, whole = lesson.composer(3, crowded=0.0), []
+    for _ in range(12):
+        truth = composer.compose_crop(0, 0)[1]
+        contents = {
+            s: composer.groups[composer.group[s]].classes[c] for s, c in truth.labels.items()
+        }
+        laid = [
+            (k, *block_middle(lesson.plan.sites[s], spans))
+            for s, k in contents.items()
+            if k and k[-1] in lesson.plan.pieces and (spans := lesson.plan.pieces[k[-1]].spans)
+        ]
+        told = [(composer.groups[n].classes[c], x, y) for n, c, x, y, _ in truth.elsewhere]
+        assert set(laid) <= set(told), "some are hidden by what lies on them"
+        whole += told
+    assert len({k for k, _, _ in whole}) > 1
 
 
 def test_stray_pieces_leave_no_wrong_label(lesson):

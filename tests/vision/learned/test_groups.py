@@ -2,7 +2,14 @@
 
 import pytest
 
-from vision.learned.groups import EMPTY, FOREIGN, group_sites, sites_called_alike
+from vision.learned.groups import (
+    EMPTY,
+    FOREIGN,
+    add_blocks,
+    block_middle,
+    group_sites,
+    sites_called_alike,
+)
 from vision.plan import parse_plan
 
 # id: (how it is read, what the plan calls it, mm wide and deep)
@@ -74,3 +81,38 @@ def test_sites_called_alike_that_are_read_otherwise_tell_what_is_shown_on_them_a
 )
 def test_fellows_are_the_other_sites_of_a_group_that_are_read_alike(ids, others):
     assert sites_called_alike(PLAN, ids) == others
+
+
+SQUARES = parse_plan(
+    {
+        "game": "squares",
+        "size": [100, 100],
+        "site": [
+            {"id": f"{c}{r}", "outline": [[x, y], [x + 30, y], [x + 30, y + 30], [x, y + 30]]}
+            for c, x in (("a", 10), ("b", 40))
+            for r, y in ((1, 10), (2, 40))
+        ],
+        "piece": [
+            {"kind": "tile", "size": 28, "height": 2},
+            {"kind": "tower", "size": [56, 56], "height": 20, "spans": [2, 2], "over": "tile"},
+            {"kind": "temple", "size": [56, 56], "height": 20, "spans": [2, 2], "over": "tile"},
+        ],
+    },
+    "squares",
+)
+
+
+def test_pieces_that_cover_several_sites_are_told_apart_by_all_that_they_cover():
+    kinds = ("?", "temple"), ("?", "tower")
+    layouts = [{"a1": ["tile", "tower"]}, {"a1": ["tile", "temple"]}, {"a1": ["tile"]}]
+    groups = add_blocks(SQUARES, group_sites(SQUARES, layouts))
+    assert [g.reads for g in groups] == ["pile", "block"]
+    block = groups[1]
+    assert block.ids == () and block.box == (60, 60) and block.spans == (2, 2)
+    assert block.classes == ((), ("foreign",), *kinds)
+    assert tuple(block_middle(SQUARES.sites["a1"], block.spans)) == (40, 40)
+
+
+def test_one_piece_that_covers_several_sites_needs_no_telling_apart():
+    groups = group_sites(SQUARES, [{"a1": ["tile", "tower"]}, {"a1": ["tile"]}])
+    assert add_blocks(SQUARES, groups) == groups

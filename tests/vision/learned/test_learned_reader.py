@@ -39,7 +39,14 @@ from vision.learned.canvas import (
 from vision.learned.cards import CardBank, CardLooks
 from vision.learned.colour_shares import share_colours, tabulate_colours
 from vision.learned.findings import Finding, SiteMap, clash_reach
-from vision.learned.groups import FOREIGN, Form, group_forms, group_sites, measure_tops
+from vision.learned.groups import (
+    FOREIGN,
+    Form,
+    add_blocks,
+    group_forms,
+    group_sites,
+    measure_tops,
+)
 from vision.learned.network import (
     ANGLES,
     CLOSE_UP,
@@ -53,6 +60,7 @@ from vision.learned.network import (
     SITE_REACH,
     SITE_TEMPLATE,
     TEMPLATES,
+    WIDE_CHANNELS,
     grid_places,
     slide_templates,
     square_axes,
@@ -112,7 +120,7 @@ def reader(image):
 
 def untaught_reader(plan, layouts, image):
     view = Canvas.suited_to(plan, [POSE])
-    groups = group_sites(plan, layouts)
+    groups = add_blocks(plan, group_sites(plan, layouts))
     forms = group_forms(plan, groups)
     weights = initial_weights(Shapes.of(groups, forms, view.scale), 3)
     reference = LightReference.of(small_view(Pyramid(image), POSE, plan.size), plan.size)
@@ -462,6 +470,73 @@ def test_what_is_looked_for_as_one_form_may_be_told_as_another_like_it(image, mo
     assert found.form == low and found.kinds == pytest.approx(chances)
     lean = lean_at(POSE, found.top[None])[0]
     assert found.foot == pytest.approx(found.top - lean * reader.forms[low].found_height)
+
+
+@pytest.fixture(scope="module")
+def block_reader(image):
+    """Of a board of four squares, all of which a tower or a temple covers"""
+    corners = [(x, y) for x in (30, 60) for y in (20, 50)]
+    plan = parse_plan(
+        {
+            "game": "blocks",
+            "size": [180, 120],
+            "site": [
+                {"id": f"S{n}", "outline": [[x, y], [x + 30, y], [x + 30, y + 30], [x, y + 30]]}
+                for n, (x, y) in enumerate(corners)
+            ],
+            "piece": [
+                {"kind": "tile", "size": 26, "height": 2},
+                *(
+                    {"kind": k, "size": [56, 56], "height": 9, "spans": [2, 2], "over": "tile"}
+                    for k in ("temple", "tower")
+                ),
+            ],
+        }
+    )
+    layouts = [{"S0": ("tile", k)} for k in ("temple", "tower")] + [{"S1": ("tile",)}]
+    return untaught_reader(plan, layouts, image)
+
+
+@pytest.mark.parametrize("seen", ["temple", "tower"])
+def test_what_covers_several_squares_is_told_by_all_of_them(block_reader, image, monkeypatch, seen):
+    """However sure the upper left one is; what else may lie there is told as it was"""
+    (group, block), whole = block_reader.groups, []
+    own = [group.classes.index(("?", k)) for k in ("temple", "tower")]
+    tile = group.classes.index(("tile",))
+    known = np.full((1, len(group.classes)), -20.0)
+    known[0, [tile, *own]] = np.log([0.1, 0.85, 0.05])
+
+    def classify(name, sampled, prints):
+        whole.append(sampled.shape[:1])
+        logits = np.zeros((len(sampled), block_reader.offsets[-1]))
+        logits[:, block_reader.offsets[1] + block.classes.index(("?", seen))] = 5
+        return logits
+
+    monkeypatch.setattr(block_reader, "classify", classify)
+    seen_part = np.zeros((240, 360, 3), np.float32)
+    quarter = np.zeros((60, 90, WIDE_CHANNELS), np.float32)
+    rows = known.copy()
+    block_reader.tell_blocks(0, ["S0"], rows, quarter, seen_part, np.zeros(2))
+    assert group.classes[own[int(rows[0, own].argmax())]] == ("?", seen)
+    assert np.exp(rows[0, own]).sum() == pytest.approx(0.9) and rows[0, tile] == known[0, tile]
+    few = known.copy()
+    few[0, own] = -9
+    block_reader.tell_blocks(0, ["S0"], few, quarter, seen_part, np.zeros(2))
+    assert (few[0, own] == -9).all() and len(whole) == 1, "nobody doubts that none lies there"
+
+
+def test_all_that_a_piece_covers_is_looked_at_with_its_site(block_reader):
+    one, alone = (block_reader.window_of({i}, POSE) for i in ("S0", "S3"))
+    assert one[2] - one[0] > alone[2] - alone[0] and one[3] - one[1] > alone[3] - alone[1]
+
+
+def test_a_reader_of_blocks_reads_the_same_after_it_was_kept(block_reader, image):
+    again = LearnedReader.unpack(block_reader.plan, block_reader.pack())
+    assert again.groups == block_reader.groups
+    one, two = (r.read(image, POSE) for r in (block_reader, again))
+    assert one.keys() == two.keys() and all(
+        one[i].options[0][0] == two[i].options[0][0] for i in one
+    )
 
 
 def test_a_foot_belongs_to_the_site_it_stands_on():

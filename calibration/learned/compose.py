@@ -68,7 +68,8 @@ MOST_TILT = 0.45
 class Truth(msgspec.Struct, eq=False):
     """What a canvas shows. camera: (3,) mm, x, y and height above the board; points: (form, kind,
     x, y px) of loose pieces' tops, or of their middles if they stand; labels: site -> class;
-    elsewhere: (group, class, x, y mm, degrees turned) of what lies as on a site where none is; ground: (SIDE, SIDE, 3) log
+    elsewhere: (group, class, x, y mm, degrees turned) of what lies as on a site where none is, or on a
+    block of several; ground: (SIDE, SIDE, 3) log
     the empty board with what is known to lie on it, where anything is; of that nobody is asked"""
 
     camera: np.ndarray

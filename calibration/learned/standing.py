@@ -190,11 +190,13 @@ def cut_standing(
     """kind -> how it looks, what others hide of a piece filled in by others of its kind"""
     forms: dict[tuple, list[int]] = defaultdict(list)
     for n, s in enumerate(found):
-        forms[plan.pieces[s.kind].footprint, plan.pieces[s.kind].height].append(n)
+        piece = plan.pieces[s.kind]
+        forms[piece.footprint, piece.height, piece.disc].append(n)
     out: dict[str, list[StandingLook]] = defaultdict(list)
     board = 1 - view.beyond_rim().astype(np.float32)  # beyond it, it is not known what is strange
-    for (size, _), numbers in sorted(forms.items()):
-        beside = max(size) / 2 + BESIDE_FOOT
+    for (size, _, disc), numbers in sorted(forms.items()):
+        # a square foot may stand on a corner
+        beside = (max(size) if disc else float(np.hypot(*size))) / 2 + BESIDE_FOOT
         lengths = {n: max(float(np.hypot(*found[n].shift)), SHORTEST) for n in numbers}
         reach = float(np.median(list(lengths.values())))
         patches, clear, told, strange = {}, {}, {}, {}

@@ -1,6 +1,7 @@
 """Things that stand are cut out where they stand, put up elsewhere, and told apart after little
 learning."""
 
+import cv2
 import numpy as np
 import pytest
 
@@ -8,12 +9,20 @@ from calibration.learned.compose import MOST_OUTSIDE, SIDE, Truth
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.lesson import prepare_lesson
 from calibration.learned.painter import Painter
-from calibration.learned.standing import find_standing, fold_lean, unfold_lean
+from calibration.learned.standing import (
+    MANY,
+    Standing,
+    cut_standing,
+    find_standing,
+    fold_lean,
+    unfold_lean,
+)
 from calibration.learned.teach import learned_reader, teach_network
 from tests.support.towers import camera, photo, random_layout, towers_plan, towers_shots
 from vision.geometry.footprints import camera_position, top_shift
 from vision.learned.canvas import CANVAS_MARGIN, Canvas
 from vision.learned.groups import FOREIGN, Form, group_sites
+from vision.plan import parse_plan
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +87,30 @@ def test_a_look_put_up_where_it_was_cut_is_the_same(plan, lesson):
     again = unfold_lean(drawn, view, foot, shift, look.reach, look.beside)
     assert np.abs(again - look.patch)[3:-3, 3:-3].mean() < 0.03
     assert 0.1 < look.mask.mean() < 0.9 and mask.max() > 0.9
+
+
+def test_a_square_foot_on_its_corner_is_cut_out_whole():
+    square = [[40, 40], [80, 40], [80, 80], [40, 80]]
+    plan = parse_plan(
+        {
+            "game": "needles",
+            "size": [160, 120],
+            "site": [{"id": "A", "reads": "cluster", "outline": square}],
+            "piece": [{"kind": "needle", "size": [16, 16], "height": 40}],
+        }
+    )
+    view, foot, shift = Canvas(plan.size, 2.0), np.array([60.0, 60.0]), np.array([30.0, 0.0])
+    half = 8 * 2**0.5
+    corners = foot + half * np.array([(-1, 0), (0, -1), (1, 0), (0, 1)])
+    needle = cv2.convexHull(np.vstack([corners, foot + shift]).astype(np.float32)).reshape(-1, 2)
+    ground = np.full((*view.shape, 3), 4.5, np.float32)
+    canvas = ground.copy()
+    cv2.fillPoly(canvas, [np.rint(view.to_px(needle)).astype(np.int32)], (3.0, 3.0, 3.0))
+    stands = Standing(0, "A", "needle", foot, shift)
+    first = np.full(view.shape, MANY, np.int32)
+    (look,) = cut_standing(plan, view, [stands], [first], [canvas], [ground])["needle"]
+    wide = np.flatnonzero((look.mask > 0.5).any(1))
+    assert np.ptp(wide) == pytest.approx(2 * half * view.scale, abs=3)
 
 
 @pytest.mark.parametrize(("apart", "asked"), [(2.0, 1), (45.0, 2)])

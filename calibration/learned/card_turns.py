@@ -48,9 +48,9 @@ def turn_cards(plan: Plan, every_card: Sequence[Specimen]) -> None:
             s.look, s.clear = (np.ascontiguousarray(np.rot90(v, q)) for v in (s.look, s.clear))
 
 
-def sizes_told_by_turn(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
-    """(how a site is read, footprint) of the pieces of which two kinds are printed alike but for how
-    they are turned: only who lays them one way up can tell them apart"""
+def kinds_told_by_turn(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
+    """(how a site is read, footprint, kind) of the pieces that are printed as another kind of their
+    size is but for how they are turned: only who lays them one way up can tell them apart"""
     first: dict[tuple, dict[str, Specimen]] = defaultdict(dict)
     for s in specimens:
         piece = plan.pieces[s.kind]
@@ -62,8 +62,8 @@ def sizes_told_by_turn(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
         straight = correlate_prints(prints, 0) + np.eye(len(prints))
         for q in (1, 2, 3) if size[0] == size[1] else (2,):
             like = correlate_prints(prints, q)
-            if (like > np.maximum(TWINS, straight + UNLIKE_STRAIGHT)).any():
-                out.add((way, size))
+            twins = like > np.maximum(TWINS, straight + UNLIKE_STRAIGHT)
+            out |= {(way, size, k) for k, one in zip(kinds, (twins | twins.T).any(1)) if one}
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibration.empty_board.reconstruct import with_empty_board
 from calibration.learned.batch import Shapes
-from calibration.learned.card_turns import sizes_told_by_turn
+from calibration.learned.card_turns import kinds_told_by_turn
 from calibration.learned.compose import CROWDED, Composer, Truth, show_blocks
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.looks import make_looks
@@ -132,7 +132,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
     specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut)
     upright_found, first = find_standing(plan, fine, shots, cuts, grounds)
     standing = cut_standing(plan, fine, upright_found, first, cuts, grounds)
-    upright = align_quarters(plan, specimens, sizes_told_by_turn(plan, specimens))
+    upright = align_quarters(plan, specimens, kinds_told_by_turn(plan, specimens))
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks, upright)
     groups = add_blocks(plan, turn_groups(plan, groups, specimens))

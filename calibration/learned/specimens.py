@@ -179,9 +179,10 @@ def align_quarters(
 ) -> set[tuple]:
     """Turns the looks of each kind by quarters so that they look alike, in place: like those from
     clusters, where it is known how they lie; -> (how a site is read, footprint) of those that lie
-    one way up throughout, as the plan says or the samplers show. told: those whose kinds would not
-    be told apart else"""
+    one way up throughout, as the plan says or the samplers show. told: (the same, kind) of those that
+    would not be told apart else"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
+    twins_turned: dict[tuple, bool] = {(way, size): False for way, size, _ in told}
     directed = {(way, size) for way in ("pile", "cluster") for size in plan.directed_sizes}
     for kind in sorted({s.kind for s in specimens}):
         piece = plan.pieces[kind]
@@ -193,11 +194,14 @@ def align_quarters(
             if s.look.shape != mine[0].look.shape:
                 continue
             q = turn_like(plan, s, mine[0])[0]
-            turned[plan.sites[s.site].reads, piece.footprint].append(q != 0)
+            key = plan.sites[s.site].reads, piece.footprint
+            turned[key].append(q != 0)
+            if (*key, kind) in told:
+                twins_turned[key] |= q != 0
             s.look, s.clear, s.turn = (
                 np.ascontiguousarray(np.rot90(s.look, q)),
                 np.ascontiguousarray(np.rot90(s.clear, q)),
                 s.turn + 90.0 * q,
             )
     seldom = {p for p, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
-    return seldom | directed | {p for p in told if not any(turned[p])}
+    return seldom | directed | {p for p, any_way in twins_turned.items() if not any_way}

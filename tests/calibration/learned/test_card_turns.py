@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.learned.card_turns import sizes_told_by_turn, tell_turns
-from calibration.learned.specimens import Specimen
+from calibration.learned.card_turns import kinds_told_by_turn, tell_turns
+from calibration.learned.specimens import Specimen, align_quarters
 from vision.plan import parse_plan
 
 SIDE = 88
@@ -139,39 +139,51 @@ def shown_turned(one, other, quarters):
 @pytest.mark.parametrize("site, way", [("F1", "cluster"), ("P1", "pile")])
 def test_cards_printed_alike_but_for_half_a_turn_are_told_by_how_they_lie(site, way):
     square = shown_once("02", "12", "20", site=site)
-    assert sizes_told_by_turn(WATER, square) == {(way, (44.0, 44.0))}
+    assert kinds_told_by_turn(WATER, square) == {(way, (44.0, 44.0), k) for k in ("02", "20")}
     long = shown_once("long 02", "long 20", site=site)
-    assert sizes_told_by_turn(WATER, long) == {(way, (40.0, 44.0))}
+    kinds = ("long 02", "long 20")
+    assert kinds_told_by_turn(WATER, long) == {(way, (40.0, 44.0), k) for k in kinds}
 
 
 def test_square_cards_are_told_by_a_quarter_of_a_turn_too():
-    assert sizes_told_by_turn(WATER, shown_turned("02", "12", 1)) == {("cluster", (44.0, 44.0))}
-    assert not sizes_told_by_turn(WATER, shown_turned("long 02", "long 20", 1))
+    told = kinds_told_by_turn(WATER, shown_turned("02", "12", 1))
+    assert told == {("cluster", (44.0, 44.0), k) for k in ("02", "12")}
+    assert not kinds_told_by_turn(WATER, shown_turned("long 02", "long 20", 1))
 
 
 def test_cards_of_other_prints_are_not_told_by_how_they_lie():
-    assert not sizes_told_by_turn(WATER, shown_once("02", "12"))
+    assert not kinds_told_by_turn(WATER, shown_once("02", "12"))
 
 
 def test_cards_with_a_little_in_common_when_turned_are_not_told_by_how_they_lie():
     noise = np.random.default_rng(3).normal(0, 1, (2, SIDE, SIDE, 3))
     one, other = (cv2.GaussianBlur(v, (0, 0), 4) for v in noise)
-    assert not sizes_told_by_turn(
+    assert not kinds_told_by_turn(
         WATER, [specimen_of("02", one), specimen_of("12", np.rot90(one, 2) + other)]
     )
 
 
 def test_cards_that_look_alike_as_they_lie_are_not_told_by_how_they_lie():
     rng = np.random.default_rng(3)
-    assert not sizes_told_by_turn(
+    assert not kinds_told_by_turn(
         WATER, [specimen_of(k, card(rng, "11", False)) for k in ("02", "20")]
     )
 
 
 def test_discs_and_kinds_that_are_others_turned_say_nothing_of_how_cards_lie():
-    assert not sizes_told_by_turn(WATER, shown_turned("round 02", "round 20", 2))
-    assert not sizes_told_by_turn(WATER, shown_turned("02", "turned 02", 2))
+    assert not kinds_told_by_turn(WATER, shown_turned("round 02", "round 20", 2))
+    assert not kinds_told_by_turn(WATER, shown_turned("02", "turned 02", 2))
 
 
 def test_cards_on_a_pile_are_not_compared_with_those_on_the_board():
-    assert not sizes_told_by_turn(WATER, shown_once("02") + shown_once("20", site="P1"))
+    assert not kinds_told_by_turn(WATER, shown_once("02") + shown_once("20", site="P1"))
+
+
+@pytest.mark.parametrize(("turned", "one_way"), [("12", True), ("02", False)])
+def test_only_cards_that_are_told_by_it_say_whether_their_size_lies_one_way_up(turned, one_way):
+    """A desert of faint print may be taken for one turned by a quarter"""
+    rng, size = np.random.default_rng(4), ("cluster", (44.0, 44.0))
+    shown = ("02", False), ("20", False), ("12", False), (turned, True)
+    some = [specimen_of(k, np.log(np.maximum(card(rng, k, way), 1))) for k, way in shown]
+    told = {(*size, "02"), (*size, "20")}
+    assert (size in align_quarters(WATER, some, told)) == one_way

@@ -17,6 +17,9 @@ from vision.registration.printed_lines import bent_lines
 BEND_STEP = 0.04
 BENDS = np.arange(-12, 4) * BEND_STEP  # k1 of lenses that are tried
 BENT = 1.2  # so much plainer the sides must be seen before a lens is thought to bend
+# grey levels by which a side of a board differs from the table at least: a table's grain has 0.4 to
+# 1.5 along lines where no side is
+LEAST_SIDE = 2.0
 SURELY = 4.0  # standard deviations that lines must say so
 BOW_PX = 0.1  # pixels at 1640 wide that a line is bowed anyway, at the least
 STRONGEST = 1.0  # k1 of any lens
@@ -59,7 +62,8 @@ def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
                 line_contrast(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
             )
     best = max(plain, key=lambda k1: plain[k1])
-    return best if plain[best] > BENT * plain[0.0] else 0.0
+    shown = plain[best] > LEAST_SIDE * len(barest)
+    return best if shown and plain[best] > BENT * plain[0.0] else 0.0
 
 
 def radial_scale(plan: Plan, pose: Pose) -> float:

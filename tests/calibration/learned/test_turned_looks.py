@@ -149,14 +149,15 @@ def card_on_stock(kind: str, quarters: int = 0) -> Specimen:
     return Specimen(0, "stock", kind, BANKS.sites["stock"].centre, 0.0, 0.0, look, clear)
 
 
-TOLD = {("pile", (40.0, 40.0))}
+UPRIGHT = "pile", (40.0, 40.0)
+TOLD = {(*UPRIGHT, kind) for kind in ("few", "many")}
 
 
 def test_cards_told_by_their_turn_lie_upright_though_none_is_shown_twice():
     laid = [card_on_stock("few"), card_on_stock("many")]
     assert align_quarters(BANKS, laid) == set(), "nobody knows how they lie"
-    assert align_quarters(BANKS, laid, TOLD) == TOLD
-    assert align_quarters(BANKS, [*laid, card_on_stock("few")], TOLD) == TOLD
+    assert align_quarters(BANKS, laid, TOLD) == {UPRIGHT}
+    assert align_quarters(BANKS, [*laid, card_on_stock("few")], TOLD) == {UPRIGHT}
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])

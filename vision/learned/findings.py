@@ -12,8 +12,8 @@ from vision.learned.groups import Form, is_flat
 from vision.plan import Plan
 
 BESIDE_SITE = 6.0  # mm by which a piece's foot may lie outside its site's outline
-# of the narrower's breadth: nearer than that two pieces of like size cannot lie; of a square's side
-# as large as a flat piece: nearer than that to another of its form, less than half of one shows
+# of the narrower's breadth: nearer than that two pieces of like size cannot lie, or flat ones of one
+# form on each other
 CLASH, FLAT_CLASH = 0.75, 0.5
 
 
@@ -60,6 +60,5 @@ def clash_reach(one: Form, other: Form) -> float:
     negative where they never would"""
     if max(one.width, other.width) > 2 * min(one.width, other.width):
         return -1.0
-    if one == other and is_flat(one.size, one.height):
-        return FLAT_CLASH * math.sqrt(one.width * one.breadth)
-    return CLASH * min(one.breadth, other.breadth)
+    nearest = FLAT_CLASH if one == other and is_flat(one.size, one.height) else CLASH
+    return nearest * min(one.breadth, other.breadth)

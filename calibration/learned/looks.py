@@ -96,11 +96,12 @@ def share_tones(plan: Plan, looks: Mapping[str, Sequence[Look]]) -> dict[str, li
         return colours_apart(colours[kind], colours[other])
 
     def spread_of(kind: str, kin: Sequence[str]) -> float:
-        """Of the others about the middle one of them, and of it to them in their tone"""
+        """Of the others about the middle one of them, and of it to them: of tones, and in their tone"""
         others = [k for k in kin if k != kind]
         spread = min(np.median([apart(a, b) for b in others]) for a in others)
+        off = [colour_difference(tone(kind, k), np.zeros(3)) for k in others]
         left = [colours_apart(colours[kind] + tone(kind, k), colours[k]) for k in others]
-        return float(max(spread, np.median(left)))
+        return float(max(spread, np.median(off), np.median(left)))
 
     for kinds in forms.values():
         for kind in kinds:

@@ -525,7 +525,7 @@ class Composer:
         paint.lay_piece(self.pick_look(kind), middle + self.rng.normal(0, 1, 2), 2.0, lean)
         truth.labels[site] = label
         contents = self.groups[self.group[site]].classes[label]
-        truth.elsewhere += show_blocks(self.groups, self.sites[site], contents)
+        truth.elsewhere += shown_blocks(self.groups, self.sites[site], contents)
 
     def scatter_loose(
         self,
@@ -758,7 +758,7 @@ def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) 
     return cards if len(cards) > 1 else []
 
 
-def show_blocks(
+def shown_blocks(
     groups: Sequence[SiteGroup], site: Site, contents: Contents
 ) -> list[tuple[int, int, float, float, float]]:
     """As of `Truth.elsewhere`: these contents of a site, as blocks of several show them"""

@@ -27,7 +27,13 @@ from calibration.learned.specimens import (
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
-from vision.learned.groups import base_contents, covered_sites, is_buried, stands_upright
+from vision.learned.groups import (
+    base_contents,
+    block_middle,
+    covered_sites,
+    is_buried,
+    stands_upright,
+)
 from vision.plan import LONG_SITE, Plan
 
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
@@ -147,7 +153,7 @@ def locate_specimen(
     piece, site = plan.pieces[s.kind], plan.sites[s.site]
     (box, slant), centre = site.frame, site.centre.copy()
     if piece.spans:
-        centre, box = centre + box * (np.array(piece.spans) - 1) / 2, box * piece.spans
+        centre, box = block_middle(site, piece.spans), box * piece.spans
     lean = lean_at(samplers.shots[s.photo].pose, centre[None])[0]
     if below is not None:
         under = plan.pieces[below.kind]

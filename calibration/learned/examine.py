@@ -57,7 +57,8 @@ class Examination(msgspec.Struct, frozen=True):
     pieces: list[PieceAnswer]
 
     def trial(self, reader: LearnedReader) -> Trial:
-        """The same as sites that were read; none of those that show something foreign"""
+        """The same as sites that were read; none of those that show something foreign, nor of
+        blocks, which are no sites"""
         rows = [
             Row("", "", reader.groups[a.group].reads, reader.groups[a.group].classes[a.want], told)
             for a in self.sites

@@ -12,7 +12,7 @@ import numpy as np
 from calibration.empty_board.reconstruct import with_empty_board
 from calibration.learned.batch import Shapes
 from calibration.learned.card_turns import kinds_told_by_turn
-from calibration.learned.compose import CROWDED, Composer, Truth, show_blocks
+from calibration.learned.compose import CROWDED, Composer, Truth, shown_blocks
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.looks import make_looks
 from calibration.learned.painter import Look
@@ -272,7 +272,7 @@ def real_truth(
             )
             if base in g.classes and i not in (shot.guessed or ()):
                 truth.labels[i] = g.classes.index(base)
-                truth.elsewhere += show_blocks(groups, plan.sites[i], base)
+                truth.elsewhere += shown_blocks(groups, plan.sites[i], base)
     names = {k: (f, n) for f, n, k in loose_names(forms)}
     for s in specimens:
         kind, site = plan.pieces[s.kind].looks_like, plan.sites[s.site]

@@ -81,36 +81,36 @@ def make_looks(
 def share_tones(plan: Plan, looks: Mapping[str, Sequence[Look]]) -> dict[str, list[Look]]:
     """The looks, each in the middle tone of the kinds that are printed as its own is but for one part:
     else kinds that lie in different photos would be told by these photos' light"""
-    out = {kind: list(mine) for kind, mine in looks.items()}
-    forms: dict[tuple, list[str]] = {}
-    for kind in looks:
-        forms.setdefault((plan.pieces[kind].footprint, plan.pieces[kind].disc), []).append(kind)
     colours = {kind: some_colours(mine) for kind, mine in looks.items()}
 
     @cache
-    def tone(kind: str, other: str) -> np.ndarray:
+    def tone_towards(kind: str, other: str) -> np.ndarray:
         return tone_between(colours[kind], colours[other])
 
     @cache
-    def apart(kind: str, other: str) -> float:
+    def unlike_colours(kind: str, other: str) -> float:
         return colours_apart(colours[kind], colours[other])
 
     def spread_of(kind: str, kin: Sequence[str]) -> float:
         """Of the others about the middle one of them, and of it to them: of tones, and in their tone"""
         others = [k for k in kin if k != kind]
-        spread = min(np.median([apart(a, b) for b in others]) for a in others)
-        off = [colour_difference(tone(kind, k), np.zeros(3)) for k in others]
-        left = [colours_apart(colours[kind] + tone(kind, k), colours[k]) for k in others]
+        tones = [tone_towards(kind, k) for k in others]
+        spread = min(np.median([unlike_colours(a, b) for b in others]) for a in others)
+        off = [colour_difference(tone, np.zeros(3)) for tone in tones]
+        left = [colours_apart(colours[kind] + t, colours[k]) for t, k in zip(tones, others)]
         return float(max(spread, np.median(off), np.median(left)))
 
-    for kinds in forms.values():
-        for kind in kinds:
-            kin = alike_kinds(kind, kinds, plan.artwork, spread_of)
-            off = np.median([tone(kind, k) for k in kin], 0)
-            out[kind] = [
-                msgspec.structs.replace(v, patch=v.patch + off, side=v.side + off)
-                for v in looks[kind]
-            ]
+    def form_of(kind: str) -> tuple:
+        return plan.pieces[kind].footprint, plan.pieces[kind].disc
+
+    out = {}
+    for kind, mine in looks.items():
+        rivals = [k for k in looks if form_of(k) == form_of(kind)]
+        kin = alike_kinds(kind, rivals, plan.artwork, spread_of)
+        off = np.median([tone_towards(kind, k) for k in kin], 0)
+        out[kind] = [
+            msgspec.structs.replace(v, patch=v.patch + off, side=v.side + off) for v in mine
+        ]
     return out
 
 

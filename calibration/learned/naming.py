@@ -61,11 +61,6 @@ def shares_part(artwork: Artwork, kind: str, other: str, slot: int) -> bool:
     return other != kind and len(x) == len(y) > slot and x[slot] == y[slot]
 
 
-def shared_parts(artwork: Artwork, kind: str, other: str, slots: Iterable[int]) -> int:
-    """In how many of these parts another kind is printed alike"""
-    return sum(shares_part(artwork, kind, other, slot) for slot in slots)
-
-
 class Naming:
     """What is known while pieces of one form are given their names.
 
@@ -191,7 +186,10 @@ def settle_ties(
             for slot in range(len(artwork.get(kind, ())))
             if not any(shares_part(artwork, kind, k, slot) for k in tied)
         ]
-        shared = {k: shared_parts(artwork, kind, k, own) for k in set(names) - set(tied)}
+        shared = {
+            k: sum(shares_part(artwork, kind, k, slot) for slot in own)
+            for k in set(names) - set(tied)
+        }
         most = max(shared.values(), default=0)
         if not most:
             return list(names)

@@ -182,7 +182,7 @@ def align_quarters(
     one way up throughout, as the plan says or the samplers show. told: (the same, kind) of those that
     would not be told apart else"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
-    twins_turned: dict[tuple, bool] = {(way, size): False for way, size, _ in told}
+    turned_kinds: set[tuple] = set()
     directed = {(way, size) for way in ("pile", "cluster") for size in plan.directed_sizes}
     for kind in sorted({s.kind for s in specimens}):
         piece = plan.pieces[kind]
@@ -196,12 +196,13 @@ def align_quarters(
             q = turn_like(plan, s, mine[0])[0]
             key = plan.sites[s.site].reads, piece.footprint
             turned[key].append(q != 0)
-            if (*key, kind) in told:
-                twins_turned[key] |= q != 0
+            if q:
+                turned_kinds.add((*key, kind))
             s.look, s.clear, s.turn = (
                 np.ascontiguousarray(np.rot90(s.look, q)),
                 np.ascontiguousarray(np.rot90(s.clear, q)),
                 s.turn + 90.0 * q,
             )
     seldom = {p for p, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
-    return seldom | directed | {p for p, any_way in twins_turned.items() if not any_way}
+    any_way = {(way, size) for way, size, _ in told & turned_kinds}
+    return seldom | directed | {(way, size) for way, size, _ in told} - any_way

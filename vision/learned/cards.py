@@ -169,14 +169,15 @@ def weigh_cards(
     """(classes,) log-likelihoods of what lies about (2,) samples, turned clockwise by so many
     quarters, or of nothing, the highest 0; nan where no look is known, everywhere where too little
     shows"""
-    laid = [lay_looks(scene, at, turn_cards_by(looks, turn)) for looks in bank.looks]
+    tried = [lay_looks(scene, at, turn_cards_by(looks, turn)) for looks in bank.looks]
+    laid = [cards for cards in tried if cards is not None]
     out = np.full(classes, np.nan)
+    if not laid:
+        return out
+    out[[EMPTY, *bank.known_classes()]] = -np.inf
     for cards in laid:
-        if cards is not None:
-            known = [EMPTY, *bank.known_classes()]
-            out[known] = np.fmax(out[known], -np.inf)
-            out[cards.classes] = np.maximum(out[cards.classes], cards.tell_apart())
-    return np.maximum(out - np.nanmax(out), CARD_ERRING) if any(laid) else out
+        out[cards.classes] = np.maximum(out[cards.classes], cards.tell_apart())
+    return np.maximum(out - np.nanmax(out), CARD_ERRING)
 
 
 class Spots(msgspec.Struct, frozen=True, eq=False):
@@ -241,7 +242,7 @@ class LaidCards(msgspec.Struct, frozen=True, eq=False):
         squares = self.misfits / (spread + FRACTION_ASTRAY**2 * self.edges)
         squares = np.minimum(squares, 3 * WORST_MISFIT**2)
         best = squares.sum(1).argmin()
-        apart = np.stack([misfit_of(print, self.prints[best]) for print in self.prints])
+        apart = np.stack([misfit_of(one, self.prints[best]) for one in self.prints])
         telling = apart / (apart + TELLING_APART)
         logs = -0.5 * SAMPLES_COUNT * (telling * (squares - squares[best])).sum(1)
         return logs - logs[-1]

@@ -198,7 +198,7 @@ class LearnedReader:
                 rows = self.classify_closely(n, ids, part)
             else:
                 rows = self.classify_sites(n, ids, quarter, shown, off, part.origin, tops)
-                self.tell_blocks(n, ids, rows, quarter, shown, part.origin)
+                rows = self.hear_blocks(n, ids, rows, quarter, shown, part.origin)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
@@ -366,21 +366,21 @@ class LearnedReader:
         out[asked] = log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
         return out
 
-    def tell_blocks(
+    def hear_blocks(
         self,
         group: int,
         ids: Sequence[str],
-        rows: np.ndarray,
+        logs: np.ndarray,
         quarter: np.ndarray,
         seen: np.ndarray,
         origin: np.ndarray,
-    ) -> None:
-        """Shares what (sites, classes) log-probabilities give to pieces that cover several sites out
-        anew, by a look at all that these cover. quarter, seen, origin: as of `classify_sites`"""
-        classes = self.groups[group].classes
+    ) -> np.ndarray:
+        """(sites, classes) log-probabilities, those of pieces that cover several sites shared out anew by
+        a look at all that these cover. quarter, seen, origin: as of `classify_sites`"""
+        classes, out = self.groups[group].classes, logs.copy()
         for n, g in enumerate(self.groups):
             own = [c for c, kinds in enumerate(classes) if g.spans and kinds in g.classes[2:]]
-            share = np.logaddexp.reduce(rows[:, own], 1) if own else np.zeros(0)
+            share = np.logaddexp.reduce(logs[:, own], 1, initial=-np.inf)
             asked = np.flatnonzero(share > LIKELY_BLOCK)
             if not len(asked):
                 continue
@@ -391,7 +391,8 @@ class LearnedReader:
             sampled = sample_map(quarter, at, axes, SITE_GRID, 4)
             logits = self.classify("site", sampled, self.site_prints(seen, at, axes, g.quarters))
             mine = [self.offsets[n] + g.classes.index(classes[c]) for c in own]
-            rows[np.ix_(asked, own)] = share[asked, None] + log_softmax(logits[:, mine])
+            out[np.ix_(asked, own)] = share[asked, None] + log_softmax(logits[:, mine])
+        return out
 
     def classify_closely(self, group: int, ids: Sequence[str], part: CanvasPart) -> np.ndarray:
         """(sites, classes) log-probabilities of sites on which pieces stand, each looked at in a

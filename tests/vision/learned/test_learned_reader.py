@@ -498,7 +498,7 @@ def block_reader(image):
 
 
 @pytest.mark.parametrize("seen", ["temple", "tower"])
-def test_what_covers_several_squares_is_told_by_all_of_them(block_reader, image, monkeypatch, seen):
+def test_what_covers_several_squares_is_told_by_all_of_them(block_reader, monkeypatch, seen):
     """However sure the upper left one is; what else may lie there is told as it was"""
     (group, block), whole = block_reader.groups, []
     own = [group.classes.index(("?", k)) for k in ("temple", "tower")]
@@ -506,23 +506,22 @@ def test_what_covers_several_squares_is_told_by_all_of_them(block_reader, image,
     known = np.full((1, len(group.classes)), -20.0)
     known[0, [tile, *own]] = np.log([0.1, 0.85, 0.05])
 
-    def classify(name, sampled, prints):
-        whole.append(sampled.shape[:1])
+    def classify_as_seen(name, sampled, prints):
+        whole.append(sampled)
         logits = np.zeros((len(sampled), block_reader.offsets[-1]))
         logits[:, block_reader.offsets[1] + block.classes.index(("?", seen))] = 5
         return logits
 
-    monkeypatch.setattr(block_reader, "classify", classify)
+    monkeypatch.setattr(block_reader, "classify", classify_as_seen)
     seen_part = np.zeros((240, 360, 3), np.float32)
     quarter = np.zeros((60, 90, WIDE_CHANNELS), np.float32)
-    rows = known.copy()
-    block_reader.tell_blocks(0, ["S0"], rows, quarter, seen_part, np.zeros(2))
+    rows = block_reader.hear_blocks(0, ["S0"], known, quarter, seen_part, np.zeros(2))
     assert group.classes[own[int(rows[0, own].argmax())]] == ("?", seen)
     assert np.exp(rows[0, own]).sum() == pytest.approx(0.9) and rows[0, tile] == known[0, tile]
     few = known.copy()
     few[0, own] = -9
-    block_reader.tell_blocks(0, ["S0"], few, quarter, seen_part, np.zeros(2))
-    assert (few[0, own] == -9).all() and len(whole) == 1, "nobody doubts that none lies there"
+    rows = block_reader.hear_blocks(0, ["S0"], few, quarter, seen_part, np.zeros(2))
+    assert (rows[0, own] == -9).all() and len(whole) == 1, "nobody doubts that none lies there"
 
 
 def test_all_that_a_piece_covers_is_looked_at_with_its_site(block_reader):

@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import cv2
 import msgspec
 import numpy as np
 
@@ -28,7 +27,7 @@ from vision.geometry.posed_photo import Shot
 from vision.plan import Plan
 from vision.reader import Reader
 from vision.registration.registrar import Registrar
-from vision.storage.photo_file import BadPhoto, load_photo
+from vision.storage.photo_file import BadPhoto, encode_photo, load_photo
 
 # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
 # may be a slip
@@ -57,12 +56,12 @@ def keep_view(
     there = sorted(place.glob("*.json"), key=lambda p: p.stat().st_mtime_ns)
     free = [n for n in range(1, VIEWS_KEPT + 1) if not (place / f"{n:02d}.json").exists()]
     name = instead or (f"{free[0]:02d}" if free else there[0].stem)
-    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
-    if not done:
+    data = encode_photo(image)
+    if data is None:
         raise OSError("the picture cannot be written")
     # the layout goes first and comes last, so that no picture ever stands beside another's layout
     (place / f"{name}.json").unlink(missing_ok=True)
-    for suffix, content in ((".jpg", data.tobytes()), (".json", json.dumps(layout).encode())):
+    for suffix, content in ((".jpg", data), (".json", json.dumps(layout).encode())):
         write_whole(place / f"{name}{suffix}", content)
     return name
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
 import msgspec
 import numpy as np
 
@@ -20,7 +19,7 @@ from calibration.fit import Progress, Report, calibrate_copy
 from calibration.framing import Bare
 from engine.text import Text
 from vision.plan import Plan
-from vision.storage.photo_file import BadPhoto, load_photo
+from vision.storage.photo_file import BadPhoto, encode_photo, load_photo
 
 AnyLayout = Mapping[str, Sequence[str]]
 Corners = Sequence[Sequence[float]]
@@ -106,10 +105,10 @@ class Session:
             self._bare = self._compared_with(image)
         step.remarks = self.remarks(image, number)
         self.folder.mkdir(parents=True, exist_ok=True)
-        good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
-        if not good:
+        data = encode_photo(image)
+        if data is None:
             raise BadCopy(f"{step.name}: the picture cannot be kept")
-        write_whole(self.folder / f"{step.name}.jpg", data.tobytes())
+        write_whole(self.folder / f"{step.name}.jpg", data)
         write_whole(
             self.folder / f"{step.name}.json", (json.dumps(step.layout, indent=0) + "\n").encode()
         )

@@ -15,8 +15,7 @@ import numpy as np
 
 from calibration.learned.lesson import Lesson, change_patches
 from vision.learned.canvas import narrow_logs, widen_logs
-
-QUALITY = 95  # of the canvases' JPEG, without loss of colour
+from vision.storage.photo_file import encode_photo
 
 
 def pack_lesson(lesson: Lesson, path: Path) -> None:
@@ -24,9 +23,9 @@ def pack_lesson(lesson: Lesson, path: Path) -> None:
     kept in 8 bits"""
 
     def pack_canvas(canvas: np.ndarray) -> bytes:
-        sampling = [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
-        quality = [cv2.IMWRITE_JPEG_QUALITY, QUALITY, *sampling]
-        return cv2.imencode(".jpg", narrow_logs(canvas), quality)[1].tobytes()
+        packed = encode_photo(narrow_logs(canvas))
+        assert packed is not None
+        return packed
 
     bare = [msgspec.structs.replace(s, image=s.image[:1, :1]) for s in lesson.shots]
     small = recode_lesson(

@@ -18,6 +18,7 @@ from engine.art import Art, BadArt, load_art, plain_art
 from hardware.film import Film, through_jpeg
 from hardware.scene import Light, View, look_down
 from vision.plan import Plan, load_plan
+from vision.storage.photo_file import encode_photo
 
 RESOLUTIONS = ((1640, 1232), (1024, 768), (1280, 960), (1920, 1080), (2304, 1296), (2592, 1944))
 TABLES = (
@@ -41,6 +42,7 @@ class Conditions:
     resolution: tuple[int, int] | None = None
     sloppiness: float = 1.0
     tap_error: float = 4.0  # pixels by which a finger misses a corner, standard deviation
+    phone: bool = True  # photographed by one; else by the table's own camera, while it is set up
 
     def look(self, plan: Plan) -> View:
         """The camera: over the first copy (seed 0) as at home, over others anywhere sensible."""
@@ -121,7 +123,9 @@ def make_copy(
         (layout, f"sampler-{n}") for n, layout in enumerate(full_samplers(plan, rules, rng), 1)
     ]
     for layout, name in first:
-        _write_photo(folder / name, top, layout, film, view, conditions.light(rng))
+        _write_photo(
+            folder / name, top, layout, film, view, conditions.light(rng), conditions.phone
+        )
     for n in range(1, photos + 1):
         if n % 5 == 0:
             view = view.moved(
@@ -135,6 +139,7 @@ def make_copy(
             film,
             view,
             conditions.light(rng),
+            conditions.phone,
         )
     if plan_file:
         (folder / "plan.toml").write_bytes(plan_file.read_bytes())
@@ -145,18 +150,18 @@ def make_copy(
 
 
 def _write_photo(
-    path: Path, top: Tabletop, layout: dict, film: Film, view: View, light: Light
+    path: Path, top: Tabletop, layout: dict, film: Film, view: View, light: Light, phone: bool
 ) -> None:
     top.lay({})
     top.lay(layout)
     # A camera settles its exposure on what it sees: pictures are neither black nor burnt.
     dim = film.take(top.scene(), view, light, noise=0)
     light = replace(light, exposure=light.exposure * min(1.25, 118 / max(float(dim.mean()), 1)))
-    cv2.imwrite(
-        str(path.with_suffix(".jpg")),
-        through_jpeg(film.take(top.scene(), view, light), 92),
-        [cv2.IMWRITE_JPEG_QUALITY, 90],
-    )
+    picture, to = film.take(top.scene(), view, light), path.with_suffix(".jpg")
+    if phone:
+        cv2.imwrite(str(to), through_jpeg(picture, 92), [cv2.IMWRITE_JPEG_QUALITY, 90])
+    elif (kept := encode_photo(picture)) is not None:
+        to.write_bytes(kept)
     path.with_suffix(".json").write_text(json.dumps(layout, indent=0) + "\n")
 
 

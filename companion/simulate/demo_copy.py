@@ -45,7 +45,7 @@ def demo_copy(name: str, folder: Path, steps: int = DEMO_STEPS) -> Specimen:
         "pieces, which takes some minutes ..."
     )
     plan, _ = plan_of(name, None)
-    make_copy(plan, folder, Conditions(), photos=0)
+    make_copy(plan, folder, Conditions(phone=False), photos=0)
     calibrate_copy(folder, tell_tenths(), report=False, steps=steps)
     return open_copy(folder)
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.storage.photo_file import load_photo
+from vision.storage.photo_file import encode_photo, load_photo
 
 # where the white one goes
 CORNER = {
@@ -37,3 +37,12 @@ def test_a_phone_held_upright_is_taken_at_its_word(tmp_path, way):
     assert [tuple(c) for c in ((0, 0), (0, -1), (-1, -1), (-1, 0)) if seen[c][0] > 128] == [
         CORNER[way]
     ]
+
+
+def test_a_kept_photo_shows_colours_as_fine_as_the_camera_did(tmp_path):
+    """Stripes of blue a pixel wide, on grey that they do not lighten"""
+    image = np.full((64, 64, 3), 128, np.uint8)
+    image[:, ::2, 0], image[:, 1::2, 0] = 168, 88
+    (tmp_path / "kept.jpg").write_bytes(encode_photo(image))
+    blue = load_photo(tmp_path / "kept.jpg")[..., 0].astype(float)
+    assert blue[:, ::2].mean() - blue[:, 1::2].mean() > 70

@@ -97,7 +97,8 @@ def share_tones(plan: Plan, looks: Mapping[str, Sequence[Look]]) -> dict[str, li
         tones = [tone_towards(kind, k) for k in others]
         spread = min(np.median([unlike_colours(a, b) for b in others]) for a in others)
         off = [colour_difference(tone, np.zeros(3)) for tone in tones]
-        left = [colours_apart(colours[kind] + t, colours[k]) for t, k in zip(tones, others)]
+        toned = [(colours[kind] + t, colours[k]) for t, k in zip(tones, others)]
+        left = [max(colours_apart(a, b), colours_apart(b, a)) for a, b in toned]
         return float(max(spread, np.median(off), np.median(left)))
 
     def form_of(kind: str) -> tuple:

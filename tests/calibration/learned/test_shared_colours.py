@@ -156,6 +156,17 @@ def test_a_sign_larger_than_its_ground_is_not_taken_for_another_tone():
     assert after.patch == pytest.approx(patch, abs=0.02)
 
 
+def test_a_kind_that_shows_little_of_what_others_do_is_not_brought_onto_them():
+    """It bears no sign, where half of what they show is theirs: these need not be of one paint"""
+    looks = {f"green:{s}": [look_of(f"green:{s}", GREEN)] for s in SIGNS}
+    for (look,) in looks.values():
+        look.patch[: SIDE // 2] -= 0.8
+    bare = np.random.default_rng(0).normal(0, 0.01, (SIDE, SIDE, 3)).astype(np.float32)
+    looks["green:rice"][0].patch[:] = bare + np.array(GREEN, np.float32) + 0.08
+    (after,) = share_tones(PLAN, looks)["green:rice"]
+    assert np.array_equal(after.patch, looks["green:rice"][0].patch)
+
+
 def test_looks_of_one_kind_stay_as_unlike_as_they_were():
     looks = {f"green:{s}": [look_of(f"green:{s}", GREEN)] for s in SIGNS}
     looks["green:rice"] = [look_of("green:rice", np.array(GREEN) + v, 2) for v in (0.1, 0.2, 0.3)]

@@ -29,6 +29,9 @@ from vision.learned.sampling import (
 SITE_ROWS, PIECE_ROWS = 32, 64  # of a sample that are learnt from at most
 POINTS, NOBODY = 320, -1.0  # loose pieces of a sample that are told at most; no form's number
 NEGATIVES = 16  # of those pieces, places where none lies
+# of a piece's width from its middle where another of its form may be taken to lie, and surely does not:
+# half of these places are no farther than its whole width
+BESIDE = 0.3
 
 
 class Shapes(msgspec.Struct, frozen=True, eq=False):
@@ -151,14 +154,14 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         if len(points):  # half of them beside pieces, where peaks may be
             some = rng.integers(len(points), size=NEGATIVES // 2)
             a = rng.uniform(0, 2 * np.pi, NEGATIVES // 2)
-            far = rng.uniform(0.5, 1.0, NEGATIVES // 2) * width[form[some]]
+            far = rng.uniform(BESIDE, 1.0, NEGATIVES // 2) * width[form[some]]
             none_at[: NEGATIVES // 2] = (
                 points[some, 2:] + np.column_stack([np.cos(a), np.sin(a)]) * far[:, None]
             )
             none_form[: NEGATIVES // 2] = form[some]
         if len(s.points):
             away = np.hypot(*(none_at[:, None] - s.points[None, :, 2:]).transpose(2, 0, 1))
-            free = (away > 0.4 * width[s.points[:, 0].astype(int)][None]).all(1)
+            free = (away > BESIDE * width[s.points[:, 0].astype(int)][None]).all(1)
         else:
             free = np.ones(NEGATIVES, bool)
         form = np.concatenate([form, none_form[free]])

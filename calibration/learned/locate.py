@@ -27,6 +27,7 @@ from calibration.learned.seek import (
     outline_turns,
     score_places,
 )
+from calibration.learned.sign_alignment import SignedPiece, align_signs
 from calibration.learned.specimens import Shape, Specimen, crop_straight
 from vision.geometry.footprints import lean_at
 from vision.learned.groups import RIVAL_WIDTHS
@@ -58,6 +59,7 @@ def locate_loose(samplers: Samplers) -> list[Specimen]:
         mend_places(samplers, heaps, found, nearby)
         name_found(samplers, heaps, found, {} if nearby else weigh_kinds(samplers, heaps, found))
     replace_strangers(samplers, heaps, found)
+    lay_by_signs(samplers, heaps, found)
     return [specimen_found(samplers, heaps, f) for f in found]
 
 
@@ -158,6 +160,16 @@ def replace_strangers(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
                 told = np.median(apart[: len(tried), len(tried) :], 1)
                 if told.min() < s:
                     f.top, f.turn = tried[told.argmin()].top, tried[told.argmin()].turn
+
+
+def lay_by_signs(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
+    """Moves pieces to where their signs say that they lie."""
+    signed = [
+        SignedPiece(f.kind, f.shape, f.top, f.turn, samplers.canvases[heaps[f.heap].photo])
+        for f in found
+    ]
+    for f, top in zip(found, align_signs(samplers.plan, samplers.view, signed)):
+        f.top = top
 
 
 def likely_places(

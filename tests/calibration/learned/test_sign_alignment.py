@@ -1,0 +1,72 @@
+"""Loose pieces are laid by the signs of others: an outline on ground of a piece's own colour hardly
+shows."""
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.learned.sign_alignment import SignedPiece, align_signs
+from vision.learned.canvas import Canvas
+from vision.plan import parse_plan
+
+VIEW = Canvas((60.0, 60.0), 3.0)
+MIDDLE = np.array([30.0, 30.0])
+PLAN = parse_plan(
+    {
+        "game": "drawn",
+        "size": [60, 60],
+        "site": [{"id": "F1", "reads": "cluster", "outline": [[0, 0], [60, 0], [60, 60]]}],
+        "piece": [
+            {"kind": f"{sign}:{colour}", "size": [14, 14], "height": 2, "artwork": [sign, colour]}
+            | ({"shape": "disc"} if disc else {})
+            for sign, disc in (("man", True), ("gate", False))
+            for colour in ("red", "blue")
+        ],
+    },
+    "drawn",
+)
+STROKES = {"man": [(-3, -2, 3, 2), (1, -4, 2, 3)], "gate": [(-4, -4, 4, -2), (-4, -4, -2, 4)]}
+
+
+def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = False):
+    """A piece in the middle of a canvas of its own, lying turned so, and found `off` mm aside"""
+    canvas = np.full((*VIEW.shape, 3), 4.5, np.float32)
+    a = np.deg2rad(turn)
+    turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])  # clockwise, of rows
+    for x0, y0, x1, y1 in STROKES[kind.split(":")[0]]:
+        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]) @ turned
+        where = np.round(VIEW.to_px(MIDDLE + corners) * 16).astype(np.int32)
+        cv2.fillConvexPoly(canvas, where, (5.3 if light else 3.6,) * 3, cv2.LINE_AA, 4)
+    canvas = cv2.GaussianBlur(canvas, (0, 0), 1.5)
+    piece = PLAN.pieces[kind]
+    return SignedPiece(kind, piece.shape, MIDDLE + off, 0.0 if piece.disc else turn % 90, canvas)
+
+
+@pytest.mark.parametrize("kind", ["man:red", "gate:red"])
+def test_a_piece_found_aside_is_laid_where_its_sign_lies(kind):
+    turns, aside = (20, 110, 200, 290, 45), (2.5, -1.5)
+    found = [seen_piece(kind, t, aside if n == 2 else (0, 0)) for n, t in enumerate(turns)]
+    for top in align_signs(PLAN, VIEW, found):
+        assert top == pytest.approx(MIDDLE, abs=0.5)
+
+
+def test_signs_in_another_colour_tell_too():
+    """Light for dark, of a kind of which only this one lies there"""
+    found = [seen_piece("man:red", t, (0, 0)) for t in (0, 100, 200, 300)]
+    found.append(seen_piece("man:blue", 60, (-2.0, 2.0), light=True))
+    assert align_signs(PLAN, VIEW, found)[-1] == pytest.approx(MIDDLE, abs=0.5)
+
+
+def test_two_alike_do_not_tell_which_of_them_was_found_aside():
+    found = [seen_piece("man:red", 0, (0, 0)), seen_piece("man:red", 90, (2, 0))]
+    for top, piece in zip(align_signs(PLAN, VIEW, found), found):
+        assert top == pytest.approx(piece.top)
+
+
+def test_pieces_without_a_sign_stay_where_they_were_found():
+    rng = np.random.default_rng(0)
+    found = [seen_piece("man:red", 0, (0.4 * n, 0)) for n in range(5)]
+    for piece in found:
+        piece.canvas = rng.normal(4.5, 0.05, piece.canvas.shape).astype(np.float32)
+    for top, piece in zip(align_signs(PLAN, VIEW, found), found):
+        assert top == pytest.approx(piece.top)

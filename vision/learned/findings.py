@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import cv2
 import msgspec
 import numpy as np
 
-from vision.learned.groups import Form, is_flat
+from vision.learned.groups import Form, SiteGroup, belonging_kinds, is_flat
 from vision.plan import Plan
 
 BESIDE_SITE = 6.0  # mm by which a piece's foot may lie outside its site's outline
+BESIDE_PILE = 3.0  # and outside a pile's
+UNLIKELY_PIECE = 0.02  # chance below which nothing is said of a piece
 # of the narrower's breadth: nearer than that two pieces of like size cannot lie, or flat ones of one
 # form on each other
 CLASH, FLAT_CLASH = 0.75, 0.5
@@ -53,6 +56,56 @@ class SiteMap:
         if total < 1e-3:
             return {best: 1.0}
         return {s: p / total for s, p in chances.items() if p / total > 0.01}
+
+
+class PileMap:
+    """Which kinds of loose pieces belong on the piles about a place, and which do not"""
+
+    def __init__(self, plan: Plan, groups: Sequence[SiteGroup], forms: Sequence[Form]) -> None:
+        self.belonging = {i: belonging_kinds(plan, g) for g in groups for i in g.ids}
+        self.strays = {k for form in forms for k in form.strays}
+        self.piles = [
+            (s.id, o.astype(np.float32)) for s in plan.site if s.reads == "pile" for o in s.outlines
+        ]
+        self.low = np.array([o.min(0) for _, o in self.piles]).reshape(-1, 2) - BESIDE_PILE
+        self.high = np.array([o.max(0) for _, o in self.piles]).reshape(-1, 2) + BESIDE_PILE
+
+    def piles_about(self, foot: np.ndarray) -> dict[str, float]:
+        """site -> mm by which (2,) mm lies inside a pile's outline, or by how little it lies outside"""
+        near = np.flatnonzero(((foot > self.low) & (foot < self.high)).all(1))
+        at = (float(foot[0]), float(foot[1]))
+        return {
+            site: depth
+            for site, outline in (self.piles[n] for n in near)
+            if (depth := cv2.pointPolygonTest(outline, at, True)) > -BESIDE_PILE
+        }
+
+    def leave_piled(self, found: Sequence[Finding]) -> list[Finding]:
+        """Without the pieces that lie on piles where they belong, and loose nowhere: they are read
+        there"""
+        out = []
+        for piece in found:
+            if self.strays & piece.kinds.keys():
+                piled = set().union(*(self.belonging[i] for i in self.piles_about(piece.foot)))
+                kinds = {k: p for k, p in piece.kinds.items() if k not in piled & self.strays}
+                left = sum(kinds.values())
+                if left < UNLIKELY_PIECE:
+                    continue
+                kinds = {k: p / left for k, p in kinds.items()}
+                piece = msgspec.structs.replace(piece, chance=piece.chance * left, kinds=kinds)
+            out.append(piece)
+        return out
+
+    def find_strangers(self, found: Sequence[Finding], homes: SiteMap) -> dict[str, float]:
+        """site -> chance that a piece lies on a pile on which it does not belong, nor loose there"""
+        out: dict[str, float] = {}
+        for piece in found:
+            on = [i for i, depth in self.piles_about(piece.foot).items() if depth > 0]
+            about = [*on, *homes.share_foot(piece.foot)] if on else []
+            known = set().union(*(self.belonging[i] for i in about if i in self.belonging))
+            strange = piece.chance * sum(p for k, p in piece.kinds.items() if k not in known)
+            out |= {i: max(strange, out.get(i, 0.0)) for i in on}
+        return out
 
 
 def clash_reach(one: Form, other: Form) -> float:

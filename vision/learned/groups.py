@@ -4,7 +4,7 @@ SiteGroup."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 import numpy as np
@@ -228,13 +228,15 @@ def group_box(plan: Plan, ids: Iterable[str]) -> np.ndarray:
 class Form(msgspec.Struct, frozen=True):
     """Loose pieces of one size share a heat map. size: (w, d) mm; disc; height: mm; kinds: their
     names. A piece that stands is found by the middle of what is seen, one that lies by its top.
-    rivals: kinds of other forms that look alike enough to be found in the same places"""
+    rivals: kinds of other forms that look alike enough to be found in the same places; strays: those
+    of its kinds that belong on piles alone, which they cover: sought wherever else they may lie"""
 
     size: tuple[float, float]
     disc: bool
     height: float
     kinds: tuple[str, ...]
     rivals: tuple[str, ...] = ()
+    strays: tuple[str, ...] = ()
 
     @property
     def told_kinds(self) -> tuple[str, ...]:
@@ -309,16 +311,22 @@ def small_tops(plan: Plan, group: SiteGroup) -> set[str]:
 def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
     """The forms of all loose kinds, and of those that lie on piles as small as these, the largest
     first"""
-    kinds = sorted(
-        {plan.pieces[k].looks_like for g in groups for k in small_tops(plan, g)}
-        | {k for g in groups for k in g.loose if k in plan.pieces}
-    )
+    kinds = {plan.pieces[k].looks_like for g in groups for k in small_tops(plan, g)} | {
+        k for g in groups for k in g.loose if k in plan.pieces
+    }
+    strays = stray_kinds(plan, groups, kinds)
     forms: dict[tuple, list[str]] = {}
-    for k in kinds:
+    for k in sorted(kinds | strays):
         p = plan.pieces[k]
         forms.setdefault(p.shape, []).append(k)
     alone = [
-        Form(tuple(map(float, size)), disc, float(h), tuple(ks))
+        Form(
+            tuple(map(float, size)),
+            disc,
+            float(h),
+            tuple(ks),
+            strays=tuple(k for k in ks if k in strays),
+        )
         for (size, disc, h), ks in sorted(forms.items(), key=lambda f: -max(f[0][0]))
     ]
     return tuple(
@@ -330,6 +338,30 @@ def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
     )
 
 
+def stray_kinds(plan: Plan, groups: Sequence[SiteGroup], loose: Set[str]) -> set[str]:
+    """Kinds that lie flat on piles alone, and are no larger than what lies loose: they may be dropped
+    anywhere as well. None where these are most: heat maps are to tell what lies loose"""
+    widest = max((max(plan.pieces[k].footprint) for k in loose), default=0.0)
+    out = {
+        plan.pieces[k].looks_like
+        for g in groups
+        if g.reads == "pile" and not g.tall
+        for c in g.classes
+        for k in c
+        if k in plan.pieces
+        and plan.pieces[k].spans is None
+        and not stands_upright(plan.pieces[k])
+        and max(plan.pieces[k].footprint) <= widest
+    } - loose
+    return out if len(out) <= len(loose) else set()
+
+
+def belonging_kinds(plan: Plan, group: SiteGroup) -> set[str]:
+    """Kinds that lie on a group's sites, whichever they look like there"""
+    some = {k for c in group.classes for k in c if k in plan.pieces} | set(group.loose)
+    return some | {plan.pieces[k].looks_like for k in some if k in plan.pieces}
+
+
 def are_rivals(one: Form, other: Form) -> bool:
     """Whether where pieces of one form are looked for those of the other are found too"""
     narrow, wide = sorted((one.width, other.width))
@@ -338,7 +370,7 @@ def are_rivals(one: Form, other: Form) -> bool:
 
 def loose_tops(plan: Plan, group: SiteGroup, forms: Sequence[Form]) -> dict[int, str]:
     """Of a pile's classes the loose kind that their uppermost piece looks like, where there is one"""
-    names = {k for _, _, k in loose_names(forms)}
+    names = {k for form in forms for k in form.kinds if k not in form.strays}
     tops = {
         n: plan.pieces[c[-1]].looks_like
         for n, c in enumerate(group.classes)

@@ -36,7 +36,7 @@ from vision.learned.canvas import (
 )
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
 from vision.learned.colour_shares import share_colours, tabulate_colours
-from vision.learned.findings import Finding, SiteMap, clash_reach
+from vision.learned.findings import UNLIKELY_PIECE, Finding, PileMap, SiteMap, clash_reach
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -156,7 +156,7 @@ class LearnedReader:
             int
         )
         self.top_kinds = [loose_tops(plan, g, forms) for g in groups]
-        self.homes = SiteMap(plan)
+        self.homes, self.piles = SiteMap(plan), PileMap(plan, self.groups, self.forms)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
         self.tall_sites = frozenset(tall_sites(self.groups))
@@ -190,6 +190,7 @@ class LearnedReader:
             x0, y0, x1, y1 = (v // CELL for v in window)
             off = average_cells(seen) - self.empty_cells[y0:y1, x0:x1]
         pieces = self.find_pieces([first], part) if first and self.forms else []
+        strangers = self.piles.find_strangers(pieces, self.homes)
         out: dict[str, SiteEvidence] = {}
         clusters: dict[str, tuple[int, np.ndarray]] = {}
         for n, g, ids in wanted:
@@ -201,7 +202,10 @@ class LearnedReader:
                 rows = self.hear_blocks(n, ids, rows, quarter, shown, part.origin)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
-                    out[site] = self.pile_evidence(g, self.hear_piece(n, row, top))
+                    heard = self.hear_piece(n, row, top)
+                    out[site] = self.pile_evidence(
+                        g, share_strange(heard, strangers.get(site, 0.0))
+                    )
             else:
                 clusters |= {site: (n, row) for site, row in zip(ids, rows)}
         out |= self.tell_clusters(clusters, part, pieces)
@@ -484,9 +488,9 @@ class LearnedReader:
                     {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
                 )
                 for g, top, foot, c, row in zip(told, tops, feet, here, kinds)
-                if c > 0.02
+                if c > UNLIKELY_PIECE
             ]
-        return self.without_clashes(found)
+        return self.without_clashes(self.piles.leave_piled(found))
 
     def weigh_places(
         self, form: int, glances: Sequence[Glance], heat: np.ndarray, at: np.ndarray
@@ -695,6 +699,16 @@ class LearnedReader:
             },
             float(about.get("plain", 0.0)),
         )
+
+
+def share_strange(logs: np.ndarray, chance: float) -> np.ndarray:
+    """(classes,) log-probabilities of what lies on a site, with the chance that something does which does
+    not belong there"""
+    if chance <= 0:
+        return logs
+    out = logs + math.log(max(1 - chance, UNLIKELY))
+    out[FOREIGN] = np.logaddexp(out[FOREIGN], math.log(chance))
+    return out
 
 
 def share_cards(logs: np.ndarray, fits: np.ndarray) -> np.ndarray:

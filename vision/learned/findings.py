@@ -22,13 +22,15 @@ CLASH, FLAT_CLASH = 0.75, 0.5
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
     """A loose piece that may lie there. form: its number; top: (2,) mm of the board at which it is
-    seen; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability"""
+    seen; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability; by_rival: whether
+    another form than its own was looked for there"""
 
     form: int
     top: np.ndarray
     foot: np.ndarray
     chance: float
     kinds: dict[str, float]
+    by_rival: bool = False
 
 
 class SiteMap:
@@ -108,10 +110,12 @@ class PileMap:
         return out
 
 
-def clash_reach(one: Form, other: Form) -> float:
+def clash_reach(one: Form, other: Form, by_rival: bool = False) -> float:
     """mm apart at which pieces of these forms, if of like size, would still lie in one another;
-    negative where they never would"""
+    negative where they never would. by_rival: whether one was found where another form was looked for:
+    it may be the other's end then"""
     if max(one.width, other.width) > 2 * min(one.width, other.width):
         return -1.0
-    nearest = FLAT_CLASH if one == other and is_flat(one.size, one.height) else CLASH
+    stacked = one == other and is_flat(one.size, one.height) and not by_rival
+    nearest = FLAT_CLASH if stacked else CLASH
     return nearest * min(one.breadth, other.breadth)

@@ -486,6 +486,7 @@ class LearnedReader:
                     foot,
                     float(min(c, SUREST)),
                     {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
+                    g != f,
                 )
                 for g, top, foot, c, row in zip(told, tops, feet, here, kinds)
                 if c > UNLIKELY_PIECE
@@ -520,14 +521,20 @@ class LearnedReader:
 
     def without_clashes(self, found: list[Finding]) -> list[Finding]:
         """Of pieces of like size that would lie in one another only the surest"""
-        ordered = sorted(found, key=lambda f: -f.chance)
+        ordered = sorted(found, key=lambda f: (-f.chance, f.by_rival))
         feet = np.array([f.foot for f in ordered]).reshape(-1, 2)
-        reach = np.array([[clash_reach(a, b) for a in self.forms] for b in self.forms])
+        reach = np.array(
+            [
+                [[clash_reach(a, b, c) for a in self.forms] for b in self.forms]
+                for c in (False, True)
+            ]
+        )
         forms = np.array([f.form for f in ordered], int)
+        rivals = np.array([f.by_rival for f in ordered], int)
         kept: list[int] = []
         for n in range(len(ordered)):
             apart = np.hypot(*(feet[kept] - feet[n]).T)
-            if (apart > reach[forms[n], forms[kept]]).all():
+            if (apart > reach[rivals[n] | rivals[kept], forms[n], forms[kept]]).all():
                 kept.append(n)
         return [ordered[n] for n in kept]
 

@@ -563,9 +563,24 @@ def test_ships_lie_side_by_side_and_flat_ones_on_each_other():
     assert clash_reach(ship, ship) < 12, "side by side"
     assert clash_reach(ship, ship) < 7, "one on the other"
     assert clash_reach(ship, ship) >= 5, "one seen twice"
+    assert 7.5 < clash_reach(ship, ship, by_rival=True) < 12, "its end, taken for a disc's middle"
     assert 6 <= clash_reach(cube, cube) < 8
     assert clash_reach(ship, disc) >= 7, "one taken for two things"
     assert clash_reach(cube, crate) < 0, "on it"
+
+
+@pytest.mark.parametrize(("by_rival", "left"), [(False, 2), (True, 1)])
+def test_a_ship_found_by_another_form_beside_one_is_that_one(image, by_rival, left):
+    piece = {"kind": "ship", "size": [18, 12], "height": 2}
+    plan = parse_plan(DRAWN | {"piece": [*DRAWN["piece"], piece]})
+    reader = untaught_reader(plan, [{}, {"F1": ("ship", "ship")}], image)
+    places = (np.array([120.0, 40.0]), np.array([126.5, 40.0]))
+    one, other = (
+        Finding(0, at, at, 0.999, {"ship": 1.0}, rival)
+        for at, rival in zip(places, (False, by_rival))
+    )
+    kept = reader.without_clashes([other, one])
+    assert len(kept) == left and any(f.foot is one.foot for f in kept)
 
 
 CARD_KINDS = ("field", "forest", "swamp")

@@ -60,6 +60,7 @@ def locate_loose(samplers: Samplers) -> list[Specimen]:
         name_found(samplers, heaps, found, {} if nearby else weigh_kinds(samplers, heaps, found))
     replace_strangers(samplers, heaps, found)
     lay_by_signs(samplers, heaps, found)
+    name_found(samplers, heaps, found, {})
     return [specimen_found(samplers, heaps, f) for f in found]
 
 
@@ -246,8 +247,9 @@ def name_alike(
     views = views_of(samplers, heaps, mine)
     unlike, printed = views.differences(), 1 - views.likenesses()
     usual = max(float(np.median(unlike)), 1e-6)
-    otherwise = PRINT_TELLS * usual * np.minimum(printed, printed.T) * (unlike > 0)
-    names = name_pieces([f.heap for f in mine], contents, unlike + otherwise, artwork, fits)
+    otherwise = np.minimum(printed, printed.T) * (unlike > 0)
+    looks = unlike + PRINT_TELLS * usual * otherwise
+    names = name_pieces([f.heap for f in mine], contents, looks, artwork, fits, otherwise)
     if ties := tied_kinds(contents):
         apart = unlike / usual + printed
         for kinds in ties:

@@ -15,6 +15,8 @@ BY_RELATIVES, BY_ABSENCE = 0.2, 0.3
 # relatives, or nothing tells how it looks
 BY_HOLDERS, BY_KIN, BY_NOTHING = 0.1, 0.5, 2.0
 KIN_TELLING = 3  # relatives that tell at most, those most like it
+# what it costs, of the usual difference, to be printed otherwise than a kind's relatives are
+BY_PRINT = 0.2
 SHARED_PRINT = 0.25  # of a kind's own kinship, that of one printed like it in all parts
 BY_FIT = 1.0  # how well it fits beside how it looks, in usual differences
 ROUNDS_NAMED = 4
@@ -65,7 +67,8 @@ class Naming:
     """What is known while pieces of one form are given their names.
 
     heaps: (n,) which site of which photo each lies on; contents: heap -> the kinds of this form that
-    lie there; unlike: (n, n) how differently two look, in any turn"""
+    lie there; unlike: (n, n) how differently two look, in any turn; printed: (n, n) 0..1 how differently
+    they are printed, whatever their colours"""
 
     def __init__(
         self,
@@ -73,8 +76,10 @@ class Naming:
         contents: Mapping[int, Counter[str]],
         unlike: np.ndarray,
         artwork: Artwork,
+        printed: np.ndarray | None = None,
     ) -> None:
         self.heaps, self.contents, self.unlike = heaps, contents, unlike
+        self.printed = np.zeros_like(unlike) if printed is None else printed
         self.artwork = artwork
         self.kinds: list[str | None] = [None] * len(heaps)
         self.members: dict[int, list[int]] = {}
@@ -84,8 +89,13 @@ class Naming:
         self.usual = float(np.median(apart)) if apart.size else 1.0
 
     def cost_of(self, i: int, kind: str) -> float:
-        """How badly the i-th fits a kind: by those known to be it, else by the heaps that hold one,
-        else by relatives"""
+        """How badly the i-th fits a kind, by how it looks and by how it is printed"""
+        print_apart = self.apart_from_relatives(self.printed, i, kind, 0.0)
+        return self.unlike_kind(i, kind) + BY_PRINT * self.usual * print_apart
+
+    def unlike_kind(self, i: int, kind: str) -> float:
+        """How differently the i-th looks from those known to be a kind, else from what the heaps that
+        hold one hold, else from its relatives"""
         own, unlike = self.heaps[i], self.unlike[i]
         same = sorted(
             unlike[j]
@@ -99,12 +109,12 @@ class Naming:
         if holders:
             strangers = [d for h, d in nearest.items() if not self.contents[h][kind]]
             bonus = BY_ABSENCE * float(np.median(strangers)) if strangers else 0.0
-            by_kin = BY_RELATIVES * self.unlike_relatives(i, kind)
+            by_kin = BY_RELATIVES * self.apart_from_relatives(self.unlike, i, kind, self.usual)
             return float(np.mean(holders)) - bonus + BY_HOLDERS * self.usual + by_kin
         kin = [
             (measure_kinship(self.artwork, kind, k), unlike[j])
             for j, k in enumerate(self.kinds)
-            if k and k != kind
+            if k and k != kind and j != i
         ]
         nearest_kin = max((r for r, _ in kin), default=0.0)
         if nearest_kin > 0:
@@ -112,20 +122,20 @@ class Naming:
             return BY_KIN * self.usual + float(np.mean(told))
         return BY_NOTHING * self.usual
 
-    def unlike_relatives(self, i: int, kind: str) -> float:
-        """How differently the i-th looks from those elsewhere that share a part of the kind's print:
-        as from those of the part that it is most like. Of two kinds that lie together wherever they
-        lie nothing else tells which is which"""
+    def apart_from_relatives(self, apart: np.ndarray, i: int, kind: str, unknown: float) -> float:
+        """How far the i-th is, by (n, n), from those elsewhere that share a part of the kind's print: as
+        from those of the part that it is nearest; unknown: where there are none. Of two kinds that lie
+        together wherever they lie nothing else tells which is which"""
         away = []
         for slot in range(len(self.artwork.get(kind, ()))):
             kin = [
-                self.unlike[i, j]
+                apart[i, j]
                 for j, k in enumerate(self.kinds)
                 if k and self.heaps[j] != self.heaps[i] and shares_part(self.artwork, kind, k, slot)
             ]
             if kin:
                 away.append(float(np.median(kin)))
-        return min(away, default=self.usual)
+        return min(away, default=unknown)
 
 
 def name_pieces(
@@ -134,12 +144,13 @@ def name_pieces(
     unlike: np.ndarray,
     artwork: Artwork,
     fits: Mapping[tuple[int, str], float] | None = None,
+    printed: np.ndarray | None = None,
 ) -> list[str]:
     """(n,) the kinds of found pieces of one form, so that each heap gets what lies there and pieces
     of a kind look alike. fits: (piece, kind) -> what else speaks for it. Else as of `Naming`"""
     from scipy.optimize import linear_sum_assignment  # comes with what learning needs
 
-    naming = Naming(heaps, contents, unlike, artwork)
+    naming = Naming(heaps, contents, unlike, artwork, printed)
     for h, members in naming.members.items():
         if len(contents[h]) == 1:
             for i in members:

@@ -91,3 +91,20 @@ def test_what_all_kinds_have_printed_on_them_tells_nothing():
         "ripe:red:flax",
     }
     assert telling_artwork(ARTWORK, HEAP)["ripe:green:grain"] == ("grain",)
+
+
+def test_a_print_that_relatives_share_tells_where_light_misleads():
+    """Of two blue discs in one field the wrong one lies in the light of another field's flax"""
+    artwork = {f"{c}:{s}": (c, s) for c in ("blue", "red") for s in ("flax", "grain")}
+    kinds = [["blue:flax", "blue:grain"], ["blue:flax"], ["red:grain"] * 2, ["red:flax"]]
+    contents = {h: Counter(some) for h, some in enumerate(kinds)}
+    unlike = np.full((6, 6), 1.0) - np.eye(6)
+    unlike[0, 2] = unlike[2, 0] = 0.5
+    unlike[1, 2] = unlike[2, 1] = 0.44
+    printed = np.full((6, 6), 0.6) - 0.6 * np.eye(6)
+    for i, j in ((0, 2), (0, 5), (2, 5), (1, 3), (1, 4)):
+        printed[i, j] = printed[j, i] = 0.3
+    by_looks = name_pieces([0, 0, 1, 2, 2, 3], contents, unlike, artwork)
+    assert by_looks[:2] == ["blue:grain", "blue:flax"]
+    names = name_pieces([0, 0, 1, 2, 2, 3], contents, unlike, artwork, printed=printed)
+    assert names[:2] == ["blue:flax", "blue:grain"]

@@ -21,7 +21,9 @@ SIGN_PART = 0.64
 MOST_ASIDE = 4.0  # mm that outlines may be off: of made-up seas and lands 3.7 at most
 SIGN_TURNS = 10.0  # degrees between the turns in which round pieces are laid on each other
 SAME_SIGN = 0.75  # correlation from which signs may be one
-LESS_ALIKE = 0.1  # by which signs may be less like it than the one most like it, to tell
+# by which signs may be less like it than the one most like it, to tell: of 107 pieces of one made-up copy
+# none lies 1 mm off then, with 0.05 4, with 0.2 6
+LESS_ALIKE = 0.1
 MOST_TRIED, FEWEST_TELLING = 4, 3  # pieces of a kind that another is laid on; those that must tell
 TOLD_ALIKE = 0.7  # mm by which these may differ about where it lies, at the median
 ROUNDS_LAID = 3  # in which places are told by others that have been mended

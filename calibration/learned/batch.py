@@ -29,8 +29,8 @@ from vision.learned.sampling import (
 SITE_ROWS, PIECE_ROWS = 32, 64  # of a sample that are learnt from at most
 POINTS, NOBODY = 320, -1.0  # loose pieces of a sample that are told at most; no form's number
 NEGATIVES = 16  # of those pieces, places where none lies
-# of a piece's width from its middle where another of its form may be taken to lie, and surely does not:
-# half of these places are no farther than its whole width
+# of a piece's width from its middle, from where on no other is taken to lie there: half of the places where
+# none does are shown from there to a whole width
 BESIDE = 0.3
 
 

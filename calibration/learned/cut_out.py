@@ -23,6 +23,7 @@ from calibration.learned.specimens import (
     piece_silhouette,
     place_patch,
     turn_like,
+    turn_matrix,
 )
 from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Shot
@@ -224,8 +225,7 @@ def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen
         for s in mine:
             piece = plan.pieces[s.kind]
             scale = s.look.shape[1] / piece.footprint[0]
-            a = np.deg2rad(s.turn)
-            back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+            back = turn_matrix(s.turn)
             near = (np.hypot(*piece.footprint) / 2 + BESIDE_PIECE) * scale
             for o, hull in zip(mine, hulls):
                 larger = np.prod(plan.pieces[o.kind].footprint) / np.prod(piece.footprint)

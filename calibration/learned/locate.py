@@ -27,7 +27,7 @@ from calibration.learned.seek import (
     outline_turns,
     score_places,
 )
-from calibration.learned.sign_alignment import SignedPiece, align_signs
+from calibration.learned.sign_alignment import tops_by_signs
 from calibration.learned.specimens import Shape, Specimen, crop_straight
 from vision.geometry.footprints import lean_at
 from vision.learned.groups import RIVAL_WIDTHS
@@ -165,11 +165,8 @@ def replace_strangers(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
 
 def lay_by_signs(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
     """Moves pieces to where their signs say that they lie."""
-    signed = [
-        SignedPiece(f.kind, f.shape, f.top, f.turn, samplers.canvases[heaps[f.heap].photo])
-        for f in found
-    ]
-    for f, top in zip(found, align_signs(samplers.plan, samplers.view, signed)):
+    specimens = [specimen_found(samplers, heaps, f) for f in found]
+    for f, top in zip(found, tops_by_signs(samplers, specimens)):
         f.top = top
 
 

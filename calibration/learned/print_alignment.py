@@ -12,7 +12,13 @@ import numpy as np
 from calibration.learned.naming import shares_part, telling_artwork
 from calibration.learned.outlines import colour_difference
 from calibration.learned.seek import Samplers
-from calibration.learned.specimens import Specimen, agreed_look, crop_straight, place_patch
+from calibration.learned.specimens import (
+    Specimen,
+    agreed_look,
+    crop_straight,
+    place_patch,
+    turn_matrix,
+)
 
 CARD_RIM = 1.0  # mm at a card's rim that are left out: there it is seen mixed with the ground
 # log units from which a pixel shows something else, that lies on one of the two
@@ -119,9 +125,7 @@ def best_move(
             off = measure_unlikeness(part[told], aim[told])
             off += RELUCTANCE * float(np.hypot(right, down))
             if off < best[0]:
-                a = np.deg2rad(by)
-                back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
-                best = off, np.array([*(back @ (right, down)), by])
+                best = off, np.array([*(turn_matrix(by) @ (right, down)), by])
     return best
 
 
@@ -139,8 +143,6 @@ def measure_unlikeness(one: np.ndarray, other: np.ndarray) -> float:
 
 def move_card(samplers: Samplers, s: Specimen, move: np.ndarray) -> None:
     """Takes the card for lying `move` (3,) off, as of `best_move`."""
-    a = np.deg2rad(s.turn)
-    right_down = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) @ move[:2]
-    s.top, s.turn = s.top + right_down, s.turn + float(move[2])
+    s.top, s.turn = s.top + turn_matrix(s.turn) @ move[:2], s.turn + float(move[2])
     size = samplers.plan.pieces[s.kind].footprint
     s.look = crop_straight(samplers.canvases[s.photo], samplers.view, s.top, s.turn, size)

@@ -1,18 +1,17 @@
 """Lays loose pieces by each other's signs: on ground of a piece's own colour its outline hardly shows, and
-was found 2 or 3 mm aside. Its value: `align_signs`."""
+was found 2 or 3 mm aside. Its value: `tops_by_signs`."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-import cv2
 import msgspec
 import numpy as np
 
 from calibration.learned.naming import differing_parts
-from calibration.learned.specimens import Shape, place_patch
-from vision.learned.canvas import Canvas
+from calibration.learned.seek import Samplers
+from calibration.learned.specimens import Specimen, crop_window, turn_matrix
 from vision.plan import Plan
 
 PIXELS_A_MM = 2.0  # at which signs are laid on each other: a pixel is half of what outlines tell
@@ -27,16 +26,6 @@ LESS_ALIKE = 0.1
 MOST_TRIED, FEWEST_TELLING = 4, 3  # pieces of a kind that another is laid on; those that must tell
 TOLD_ALIKE = 0.7  # mm by which these may differ about where it lies, at the median
 ROUNDS_LAID = 3  # in which places are told by others that have been mended
-
-
-class SignedPiece(msgspec.Struct, eq=False):
-    """A loose piece: its top's middle in mm as it was found, degrees clockwise, on a log canvas"""
-
-    kind: str
-    shape: Shape
-    top: np.ndarray
-    turn: float
-    canvas: np.ndarray
 
 
 class Sign(msgspec.Struct, frozen=True, eq=False):
@@ -60,13 +49,13 @@ class Laid(msgspec.Struct, frozen=True, eq=False):
     turned: np.ndarray
 
 
-def align_signs(plan: Plan, view: Canvas, pieces: Sequence[SignedPiece]) -> list[np.ndarray]:
+def tops_by_signs(samplers: Samplers, pieces: Sequence[Specimen]) -> list[np.ndarray]:
     """(2,) mm for each piece: where its top's middle lies by the signs of others that bear the same,
     where enough of these agree; as it was found otherwise"""
-    signs = cut_signs(view, pieces)
+    signs = cut_signs(samplers, pieces)
     told = {
         i: sorted((lay_sign(signs[j], signs[i], j) for j in mine), key=lambda t: -t.likeness)
-        for i, mine in choose_partners(plan, pieces).items()
+        for i, mine in choose_partners(samplers.plan, pieces).items()
     }
     off = np.zeros((len(pieces), 2))
     for _ in range(ROUNDS_LAID):
@@ -82,7 +71,7 @@ def align_signs(plan: Plan, view: Canvas, pieces: Sequence[SignedPiece]) -> list
     return [p.top + by for p, by in zip(pieces, off)]
 
 
-def choose_partners(plan: Plan, pieces: Sequence[SignedPiece]) -> dict[int, list[int]]:
+def choose_partners(plan: Plan, pieces: Sequence[Specimen]) -> dict[int, list[int]]:
     """piece -> a few others of its kind, and of each kind of its form printed as its own is but for one
     part"""
     kinds: dict[str, list[int]] = defaultdict(list)
@@ -101,20 +90,23 @@ def choose_partners(plan: Plan, pieces: Sequence[SignedPiece]) -> dict[int, list
     }
 
 
-def cut_signs(view: Canvas, pieces: Sequence[SignedPiece]) -> list[Sign]:
+def cut_signs(samplers: Samplers, pieces: Sequence[Specimen]) -> list[Sign]:
     """What lies about each piece, and its sign in every turn in which it may lie"""
-    canvases = {id(p.canvas): p.canvas for p in pieces}
-    greys = {n: canvas.mean(2) for n, canvas in canvases.items()}
+    greys = {n: samplers.canvases[n].mean(2) for n in {p.photo for p in pieces}}
     out, reach = [], round(MOST_ASIDE * PIXELS_A_MM)
+
+    def crop_grey(p: Specimen, n: int, turn: float) -> np.ndarray:
+        return crop_window(greys[p.photo], samplers.view, p.top, n, PIXELS_A_MM, turn)
+
     for p in pieces:
-        size, disc, _ = p.shape
+        size, disc, _ = samplers.plan.pieces[p.kind].shape
         step = SIGN_TURNS if disc else 90.0 if size[0] == size[1] else 180.0
         turns = np.arange(0, 360, step)
         side = max(round(SIGN_PART * min(size) * PIXELS_A_MM), 6)
-        straight, grey = 0.0 if disc else p.turn, greys[id(p.canvas)]
-        around = crop_grey(grey, view, p.top, straight, side + 2 * reach)
+        straight = 0.0 if disc else p.turn
+        around = crop_grey(p, side + 2 * reach, straight)
         about = np.lib.stride_tricks.sliding_window_view(around, (side, side))
-        prints = [crop_grey(grey, view, p.top, straight - t, side) for t in turns]
+        prints = [crop_grey(p, side, straight - t) for t in turns]
         out.append(Sign(straight, turns, standardize_pictures(prints), standardize_pictures(about)))
     return out
 
@@ -136,18 +128,3 @@ def lay_sign(one: Sign, other: Sign, partner: int) -> Laid:
     aside = (np.array([place % wide, place // wide]) - (wide - 1) / 2) / PIXELS_A_MM
     turned = turn_matrix(one.turns[turn] + other.straight - one.straight)
     return Laid(partner, float(fits[turn, place]), turn_matrix(other.straight) @ aside, turned)
-
-
-def turn_matrix(degrees: float) -> np.ndarray:
-    """(2, 2): turns clockwise"""
-    a = np.deg2rad(degrees)
-    return np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
-
-
-def crop_grey(
-    grey: np.ndarray, view: Canvas, top: np.ndarray, turn: float, side: int
-) -> np.ndarray:
-    """(side, side) at PIXELS_A_MM about (2,) mm, turned clockwise by degrees"""
-    m = place_patch(view.to_px(top), turn, (side, side), view.scale / PIXELS_A_MM)
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return cv2.warpAffine(grey, m, (side, side), flags=flags, borderMode=cv2.BORDER_REPLICATE)

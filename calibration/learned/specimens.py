@@ -42,10 +42,13 @@ def footprint_polygon(size: Sequence[float], disc: bool, turn: float) -> np.ndar
     if disc:
         t = np.linspace(0, 2 * np.pi, 20, endpoint=False)
         return np.column_stack([np.cos(t), np.sin(t)]) * w
-    a = np.deg2rad(turn)
-    return np.array([[-w, -h], [w, -h], [w, h], [-w, h]]) @ np.array(
-        [[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]
-    )
+    return np.array([[-w, -h], [w, -h], [w, h], [-w, h]]) @ turn_matrix(turn).T
+
+
+def turn_matrix(degrees: float) -> np.ndarray:
+    """(2, 2): turns columns (x, y) clockwise"""
+    a = np.deg2rad(degrees)
+    return np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
 
 
 def fill_mask(polygon_px: np.ndarray, shape: Sequence[int]) -> np.ndarray:
@@ -60,8 +63,7 @@ def fill_mask(polygon_px: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 def place_patch(at_px: np.ndarray, turn: float, shape: Sequence[int], zoom: float) -> np.ndarray:
     """(2, 3) float32: patch pixels to canvas pixels, its middle at `at_px`, turned clockwise by
     degrees"""
-    a = np.deg2rad(turn)
-    m = zoom * np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+    m = zoom * turn_matrix(turn)
     middle = np.array([shape[1] / 2 - 0.5, shape[0] / 2 - 0.5])
     return np.column_stack([m, np.asarray(at_px) - m @ middle]).astype(np.float32)
 
@@ -82,10 +84,10 @@ def crop_straight(
 
 
 def crop_window(
-    canvas: np.ndarray, view: Canvas, centre: np.ndarray, n: int, scale: float
+    canvas: np.ndarray, view: Canvas, centre: np.ndarray, n: int, scale: float, turn: float = 0.0
 ) -> np.ndarray:
-    """(n, n, 3): a square window about `centre` mm at `scale` pixels a mm"""
-    m = place_patch(view.to_px(centre), 0.0, (n, n), view.scale / scale)
+    """(n, n, ...): a square window about `centre` mm at `scale` pixels a mm, turned clockwise by degrees"""
+    m = place_patch(view.to_px(centre), turn, (n, n), view.scale / scale)
     return cv2.warpAffine(
         canvas,
         m,

@@ -160,7 +160,9 @@ def _write_photo(
     picture, to = film.take(top.scene(), view, light), path.with_suffix(".jpg")
     if phone:
         cv2.imwrite(str(to), through_jpeg(picture, 92), [cv2.IMWRITE_JPEG_QUALITY, 90])
-    elif (kept := encode_photo(picture)) is not None:
+    else:
+        kept = encode_photo(picture)
+        assert kept is not None
         to.write_bytes(kept)
     path.with_suffix(".json").write_text(json.dumps(layout, indent=0) + "\n")
 

@@ -33,23 +33,35 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     by_rival: bool = False
 
 
+class OutlineMap:
+    """Sites that are read one way, by place. beside: mm by which a place may lie outside a site's outline"""
+
+    def __init__(self, plan: Plan, reads: str, beside: float) -> None:
+        both = [(s.id, o) for s in plan.site if s.reads == reads for o in s.outlines]
+        self.beside, self.outlines = beside, [(i, o.astype(np.float32)) for i, o in both]
+        self.low = np.array([o.min(0) for _, o in both]).reshape(-1, 2) - beside
+        self.high = np.array([o.max(0) for _, o in both]).reshape(-1, 2) + beside
+
+    def depths_about(self, mm: np.ndarray) -> dict[str, float]:
+        """site -> mm by which (2,) mm lies inside its outline, less than 0 by which it lies outside"""
+        out: dict[str, float] = {}
+        for n in np.flatnonzero(((mm > self.low) & (mm < self.high)).all(1)):
+            site, outline = self.outlines[n]
+            depth = cv2.pointPolygonTest(outline, (float(mm[0]), float(mm[1])), True)
+            if depth > -self.beside:
+                out[site] = max(depth, out.get(site, depth))
+        return out
+
+
 class SiteMap:
     """Whose a place is: the cluster in whose outline it lies, or the nearest"""
 
     def __init__(self, plan: Plan) -> None:
-        both = [(s.id, o) for s in plan.site if s.reads == "cluster" for o in s.outlines]
-        self.outlines = [(i, o.astype(np.float32)) for i, o in both]
-        self.low = np.array([o.min(0) for _, o in both]).reshape(-1, 2) - BESIDE_SITE
-        self.high = np.array([o.max(0) for _, o in both]).reshape(-1, 2) + BESIDE_SITE
+        self.clusters = OutlineMap(plan, "cluster", BESIDE_SITE)
 
     def share_foot(self, foot: np.ndarray) -> dict[str, float]:
         """site -> chance that it stands there"""
-        depths: dict[str, float] = {}
-        for n in np.flatnonzero(((foot > self.low) & (foot < self.high)).all(1)):
-            site, outline = self.outlines[n]
-            d = cv2.pointPolygonTest(outline, (float(foot[0]), float(foot[1])), True)
-            if d > -BESIDE_SITE:
-                depths[site] = max(d, depths.get(site, d))
+        depths = self.clusters.depths_about(foot)
         if not depths:
             return {}
         best = max(depths, key=depths.get)
@@ -66,21 +78,7 @@ class PileMap:
     def __init__(self, plan: Plan, groups: Sequence[SiteGroup], forms: Sequence[Form]) -> None:
         self.belonging = {i: belonging_kinds(plan, g) for g in groups for i in g.ids}
         self.strays = {k for form in forms for k in form.strays}
-        self.piles = [
-            (s.id, o.astype(np.float32)) for s in plan.site if s.reads == "pile" for o in s.outlines
-        ]
-        self.low = np.array([o.min(0) for _, o in self.piles]).reshape(-1, 2) - BESIDE_PILE
-        self.high = np.array([o.max(0) for _, o in self.piles]).reshape(-1, 2) + BESIDE_PILE
-
-    def piles_about(self, foot: np.ndarray) -> dict[str, float]:
-        """site -> mm by which (2,) mm lies inside a pile's outline, or by how little it lies outside"""
-        near = np.flatnonzero(((foot > self.low) & (foot < self.high)).all(1))
-        at = (float(foot[0]), float(foot[1]))
-        return {
-            site: depth
-            for site, outline in (self.piles[n] for n in near)
-            if (depth := cv2.pointPolygonTest(outline, at, True)) > -BESIDE_PILE
-        }
+        self.piles = OutlineMap(plan, "pile", BESIDE_PILE)
 
     def leave_piled(self, found: Sequence[Finding]) -> list[Finding]:
         """Without the pieces that lie on piles where they belong, and loose nowhere: they are read
@@ -88,7 +86,9 @@ class PileMap:
         out = []
         for piece in found:
             if self.strays & piece.kinds.keys():
-                piled = set().union(*(self.belonging[i] for i in self.piles_about(piece.foot)))
+                piled = set().union(
+                    *(self.belonging[i] for i in self.piles.depths_about(piece.foot))
+                )
                 kinds = {k: p for k, p in piece.kinds.items() if k not in piled & self.strays}
                 left = sum(kinds.values())
                 if left < UNLIKELY_PIECE:
@@ -102,8 +102,10 @@ class PileMap:
         """site -> chance that a piece lies on a pile on which it does not belong, nor loose there"""
         out: dict[str, float] = {}
         for piece in found:
-            on = [i for i, depth in self.piles_about(piece.foot).items() if depth > 0]
-            about = [*on, *homes.share_foot(piece.foot)] if on else []
+            on = [i for i, depth in self.piles.depths_about(piece.foot).items() if depth > 0]
+            if not on:
+                continue
+            about = [*on, *homes.share_foot(piece.foot)]
             known = set().union(*(self.belonging[i] for i in about if i in self.belonging))
             strange = piece.chance * sum(p for k, p in piece.kinds.items() if k not in known)
             out |= {i: max(strange, out.get(i, 0.0)) for i in on}

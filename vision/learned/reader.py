@@ -157,6 +157,13 @@ class LearnedReader:
         )
         self.top_kinds = [loose_tops(plan, g, forms) for g in groups]
         self.homes, self.piles = SiteMap(plan), PileMap(plan, self.groups, self.forms)
+        # mm, by whether one was found by a rival, and by both forms
+        self.clashes = np.array(
+            [
+                [[clash_reach(a, b, by_rival) for a in self.forms] for b in self.forms]
+                for by_rival in (False, True)
+            ]
+        )
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
         self.tall_sites = frozenset(tall_sites(self.groups))
@@ -486,7 +493,7 @@ class LearnedReader:
                     foot,
                     float(min(c, SUREST)),
                     {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
-                    g != f,
+                    by_rival=g != f,
                 )
                 for g, top, foot, c, row in zip(told, tops, feet, here, kinds)
                 if c > UNLIKELY_PIECE
@@ -523,18 +530,12 @@ class LearnedReader:
         """Of pieces of like size that would lie in one another only the surest"""
         ordered = sorted(found, key=lambda f: (-f.chance, f.by_rival))
         feet = np.array([f.foot for f in ordered]).reshape(-1, 2)
-        reach = np.array(
-            [
-                [[clash_reach(a, b, c) for a in self.forms] for b in self.forms]
-                for c in (False, True)
-            ]
-        )
         forms = np.array([f.form for f in ordered], int)
         rivals = np.array([f.by_rival for f in ordered], int)
         kept: list[int] = []
         for n in range(len(ordered)):
             apart = np.hypot(*(feet[kept] - feet[n]).T)
-            if (apart > reach[rivals[n] | rivals[kept], forms[n], forms[kept]]).all():
+            if (apart > self.clashes[rivals[n] | rivals[kept], forms[n], forms[kept]]).all():
                 kept.append(n)
         return [ordered[n] for n in kept]
 

@@ -5,7 +5,9 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.learned.sign_alignment import SignedPiece, align_signs
+from calibration.learned.seek import Samplers
+from calibration.learned.sign_alignment import tops_by_signs
+from calibration.learned.specimens import Specimen
 from vision.learned.canvas import Canvas
 from vision.plan import parse_plan
 
@@ -29,7 +31,8 @@ STROKES = {"man": [(-3, -2, 3, 2), (1, -4, 2, 3)], "gate": [(-4, -4, 4, -2), (-4
 
 
 def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = False):
-    """A piece in the middle of a canvas of its own, lying turned so, and found `off` mm aside"""
+    """(canvas, kind, (2,) mm, degrees): a piece in the middle of a canvas of its own, lying turned
+    so, and found `off` mm aside"""
     canvas = np.full((*VIEW.shape, 3), 4.5, np.float32)
     a = np.deg2rad(turn)
     turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])  # clockwise, of rows
@@ -38,15 +41,25 @@ def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = F
         where = np.round(VIEW.to_px(MIDDLE + corners) * 16).astype(np.int32)
         cv2.fillConvexPoly(canvas, where, (5.3 if light else 3.6,) * 3, cv2.LINE_AA, 4)
     canvas = cv2.GaussianBlur(canvas, (0, 0), 1.5)
-    piece = PLAN.pieces[kind]
-    return SignedPiece(kind, piece.shape, MIDDLE + off, 0.0 if piece.disc else turn % 90, canvas)
+    return canvas, kind, MIDDLE + off, 0.0 if PLAN.pieces[kind].disc else turn % 90
+
+
+def told_tops(seen) -> list[np.ndarray]:
+    """(2,) mm each of pieces as of `seen_piece`, by their signs"""
+    canvases = [canvas for canvas, *_ in seen]
+    none = np.zeros((0, 0, 3), np.float32)
+    found = [
+        Specimen(n, "F1", kind, top, 0.0, turn, none, none[..., 0])
+        for n, (_, kind, top, turn) in enumerate(seen)
+    ]
+    return tops_by_signs(Samplers(PLAN, VIEW, (), canvases, canvases), found)
 
 
 @pytest.mark.parametrize("kind", ["man:red", "gate:red"])
 def test_a_piece_found_aside_is_laid_where_its_sign_lies(kind):
     turns, aside = (20, 110, 200, 290, 45), (2.5, -1.5)
     found = [seen_piece(kind, t, aside if n == 2 else (0, 0)) for n, t in enumerate(turns)]
-    for top in align_signs(PLAN, VIEW, found):
+    for top in told_tops(found):
         assert top == pytest.approx(MIDDLE, abs=0.5)
 
 
@@ -54,19 +67,19 @@ def test_signs_in_another_colour_tell_too():
     """Light for dark, of a kind of which only this one lies there"""
     found = [seen_piece("man:red", t, (0, 0)) for t in (0, 100, 200, 300)]
     found.append(seen_piece("man:blue", 60, (-2.0, 2.0), light=True))
-    assert align_signs(PLAN, VIEW, found)[-1] == pytest.approx(MIDDLE, abs=0.5)
+    assert told_tops(found)[-1] == pytest.approx(MIDDLE, abs=0.5)
 
 
 def test_two_alike_do_not_tell_which_of_them_was_found_aside():
     found = [seen_piece("man:red", 0, (0, 0)), seen_piece("man:red", 90, (2, 0))]
-    for top, piece in zip(align_signs(PLAN, VIEW, found), found):
-        assert top == pytest.approx(piece.top)
+    for top, (_, _, before, _) in zip(told_tops(found), found):
+        assert top == pytest.approx(before)
 
 
 def test_pieces_without_a_sign_stay_where_they_were_found():
     rng = np.random.default_rng(0)
     found = [seen_piece("man:red", 0, (0.4 * n, 0)) for n in range(5)]
-    for piece in found:
-        piece.canvas = rng.normal(4.5, 0.05, piece.canvas.shape).astype(np.float32)
-    for top, piece in zip(align_signs(PLAN, VIEW, found), found):
-        assert top == pytest.approx(piece.top)
+    for canvas, *_ in found:
+        canvas[:] = rng.normal(4.5, 0.05, canvas.shape)
+    for top, (_, _, before, _) in zip(told_tops(found), found):
+        assert top == pytest.approx(before)

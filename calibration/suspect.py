@@ -16,12 +16,14 @@ from calibration.swapped_labels import find_swapped
 from calibration.trial import Row
 from engine.text import Text, say
 from vision.geometry.occlusion import covered_by_blocks
+from vision.geometry.pose import board_scale
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import group_by_size
 from vision.geometry.site_windows import Pyramid, Windows, scale_at
 from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import to_reference_logs
 from vision.plan import Plan
+from vision.registration.tile_frame import PATTERN_MM
 from vision.storage.opencv_compat import to_grey
 
 # from blue, green and red to brightness, and blue and red against green
@@ -72,7 +74,10 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         far = ", ".join(
             f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale
         )
-        if shot.pose.error_px > POORLY_FOUND_PX * scale:
+        poor = POORLY_FOUND_PX * scale
+        if shot.pose.by == "tiles":  # laid by hand on a bare table: no tap is better than that
+            poor = PATTERN_MM * board_scale(shot.pose, copy.plan)
+        if shot.pose.error_px > poor:
             out.append(
                 say(
                     (

@@ -427,13 +427,13 @@ def tiled_photos(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int
 
 def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
     """Tiles that are the frame, put into the bundle. They have no board round them: what was taken
-    for its sides is a table's grain, and goes."""
+    for its sides is a table's grain or tiles in a row, and goes, with corners mended by it."""
     if not tiled_photos(plan, photos.layouts):
         return None
     bundle = photos.bundle
-    edges = [sight.edges for sight in bundle.sights]
-    for sight in bundle.sights:
-        sight.edges = None
+    before = [(sight.edges, sight.taps) for sight in bundle.sights]
+    for sight, fingers in zip(bundle.sights, photos.fingers):
+        sight.edges, sight.taps = None, fingers
     bundle.solve()
     tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
     if tiles is not None:
@@ -442,8 +442,8 @@ def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
         tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles
         add_tiles(plan, photos, tiles)
         return tiles
-    for sight, seen in zip(bundle.sights, edges):
-        sight.edges = seen
+    for sight, (edges, taps) in zip(bundle.sights, before):
+        sight.edges, sight.taps = edges, taps
     bundle.solve()
     return None
 

@@ -12,7 +12,8 @@ from vision.registration.print_map import Picture
 
 class SurveyPhotos:
     """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
-    that joins them; lent: those of which another's fingers tell"""
+    that joins them; lent: those of which another's fingers tell; fingers: (4, 2) px as tapped, or
+    None, of each"""
 
     def __init__(
         self,
@@ -23,6 +24,7 @@ class SurveyPhotos:
     ) -> None:
         self.pictures, self.layouts, self.bundle, self.lent = pictures, layouts, bundle, lent
         self.images = [p.image for p in pictures]
+        self.fingers = [sight.taps for sight in bundle.sights]
 
     @property
     def poses(self) -> list[Pose]:

@@ -17,6 +17,7 @@ from vision.registration.pose_refinement import expected_error, robust_pose
 
 TILE_STATIONS = 10  # along each side of a tile
 SLOPPY_MM = 5.0  # a tile lies at most so far from where its site has it
+PATTERN_MM = 2.0  # what is found with more expected error is no pattern of tiles
 FAR_MM = 20.0  # the table may have moved in the picture by so much: less than half a tile
 FEWEST_TILES = 6  # tiles that make a frame
 POSES_FOLLOWED = 6  # rough poses followed to the end
@@ -278,8 +279,8 @@ def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pos
     # tiles are pushed against each other: neighbours are off the same way, so that many say no more
     # than a few
     error = 2 * expected_error(plan, pose, tiles.centres[good][close], off[close])
-    if error > 0.4 * SLOPPY_MM * scale:
-        return None  # that was no pattern
+    if error > PATTERN_MM * scale:
+        return None
     return msgspec.structs.replace(pose, by="tiles", error_px=error)
 
 

@@ -424,6 +424,23 @@ def test_corners_tapped_on_a_bare_cloth_hold_for_the_photos_with_tiles(tools):
     assert max(tools.off_by(table.plan, p, t) for p, t in zip(poses[2:], truth)) < 2.2
 
 
+def test_corners_mended_by_rows_of_tiles_are_where_fingers_had_them(tools, monkeypatch):
+    table = loose_tiles(tools)
+    rng = np.random.default_rng(7)
+    colours = {s.id: tuple(map(int, rng.integers(150, 255, 3))) for s in table.plan.site}
+    truth = [table.pose()] * 3
+    images = [table.film(truth[0]), *[table.film(truth[1], colours, light=v) for v in (1, 0.8)]]
+
+    def rows_end(plan, lens, image, taps):
+        """Where the tiles leave off: far from the corners of the plan"""
+        return None if image is images[0] else taps + [[0, 0], [-60, 0], [-60, 0], [0, 0]]
+
+    monkeypatch.setattr("calibration.survey.registrar_fit.mend_corners", rows_end)
+    layouts = [{}, *[{s: ("tile",) for s in colours}] * 2]
+    _, poses = fit_registrar(table.plan, images, tapped(table, truth), False, layouts)
+    assert max(tools.off_by(table.plan, p, truth[0]) for p in poses[1:]) < 2.2
+
+
 def test_tiles_with_a_white_border_on_a_table_whose_grain_looks_like_print(tools):
     table = loose_tiles(tools)
     table.table = np.clip(

@@ -9,6 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from calibration.learned.prism import draw_prism, stands_square
 from calibration.learned.specimens import fill_mask, footprint_polygon, place_patch
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.learned.canvas import Canvas
@@ -21,6 +22,9 @@ PIECE_TONE, PIECE_TINT = 0.03, 0.01
 KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, 0.3
 SHOWN_PART = 0.35  # of what lies there must be seen of a piece that is to be found
 SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
+TURNED_ABOUT = (
+    0.7  # of pieces that stand on a square foot are shown turned otherwise than in samplers
+)
 # mm and degrees by which pieces that are laid with care lie off where they belong, one standard deviation
 TIDY_ASTRAY, TIDY_ASKEW = 1.0, 4.0
 Lies = Literal["any", "quarters", "upright"]
@@ -212,7 +216,11 @@ class Painter:
             cast_shadow(part, evening.dark, cv2.GaussianBlur(dark, (0, 0), soft))
         xs, ys = np.meshgrid(np.arange(xb - xa), np.arange(yb - ya))
         mm = view.to_mm(np.stack([xs, ys], -1) + off) - foot
-        face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
+        if stands_square(look.piece) and rng.random() < TURNED_ABOUT:
+            at, scale = view.to_px(foot) - off, view.scale
+            face, mask = draw_prism(rng, look, at, shift * scale, scale, part.shape[:2])
+        else:
+            face, mask = fold_lean(look, mm, shift, bool(rng.random() < 0.5))
         tone = self.tone + rng.normal(0, 0.08) + rng.normal(0, PIECE_TINT, 3)
         # light from another side than in the sampler
         slope = rng.normal(0, SIDELIGHT, 2) / (max(look.piece.footprint) + np.hypot(*shift))

@@ -58,7 +58,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     if plays:
         parts.append(bench.reconcile_figures(specimen, scenes))
     parts += [
-        bench.rules_figures(name),
+        bench.rules_figures(name, runs),
         bench.journal_figures(name, runs),
         bench.memory_figures(specimen),
     ] + ([bench.phone_figures(count)] if count else [])

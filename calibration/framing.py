@@ -13,7 +13,7 @@ from engine.text import Text, say
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_mask
-from vision.motion.hand_detector import find_differences, find_foreign
+from vision.motion.hand_detector import find_differences, find_foreign, match_lighting
 from vision.photometry.room_light import CLIPPED
 from vision.photometry.small_picture import View
 from vision.plan import Plan, Site
@@ -147,9 +147,9 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
             return [*out, say("A hand or something else seems to reach over the board.")]
         if layout is None:
             return out
-        changed = find_differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[
-            1
-        ]
+        known = np.ones(now.small.shape[:2], bool)
+        before = match_lighting(self.view.small, now.small, known)
+        changed = find_differences(before, now.small, known)[1]
         empty = not any(layout.values())
         places = (
             outline_mask(self.plan.sites[s].outlines, now.pose.to_px, changed.shape)

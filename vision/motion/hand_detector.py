@@ -29,6 +29,9 @@ EDGE_REACH, FEWEST_EDGE_PIXELS = 2, 20
 SHARP = 0.25
 # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
 GLOW_REACH, GLOW_DEGREE, GLOW_ROUNDS = 21, 3, 8
+# what is printed differs by so many grey levels from what is about it, so many pixels wide; of it
+# more than this share is seen in any light (0.45 in a deep shadow), of what arms hid up to 0.26
+LEAST_CONTRAST, CONTRAST_REACH, LEAST_KEPT = 3.0, 9, 0.3
 THREE = np.ones((3, 3), np.uint8)
 
 
@@ -96,9 +99,9 @@ def find_differences(
     before: np.ndarray, now: np.ndarray, known: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how
-    many grey levels it is brighter in every colour"""
+    many grey levels it is brighter in every colour. before: as of `match_lighting`"""
     # sums along short axes take long
-    b = cv2.split(cv2.GaussianBlur(match_lighting(before, now, known), (0, 0), 1.2))
+    b = cv2.split(cv2.GaussianBlur(before, (0, 0), 1.2))
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (SMALL_PX // 24 | 1,) * 2
     up, down = (cv2.blur(reduce(np.add, map(np.multiply, b, c)), size) for c in (n, b))
@@ -113,6 +116,24 @@ def find_differences(
     usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
     weak = apart > max(WEAK, NOISES * usual)
     return strong & known, weak & known, reduce(cv2.min, map(cv2.subtract, n, b))
+
+
+def print_contrast(picture: np.ndarray) -> np.ndarray:
+    """(h, w) grey levels by which each pixel of (h, w, 3) differs from what is about it"""
+    grey = cv2.GaussianBlur(picture.astype(np.float32), (0, 0), 0.8).mean(2)
+    return grey - cv2.blur(grey, (CONTRAST_REACH, CONTRAST_REACH))
+
+
+def is_hidden(part: np.ndarray, before: np.ndarray, now: np.ndarray, wide: float) -> bool:
+    """Whether what was seen on a part (h, w) bool is seen no more: no light, however like skin it
+    is, does that. before, now: (h, w, 3); wide: pixels; on as many squared something must have been
+    there"""
+    was = print_contrast(before)
+    plain = part & (np.abs(was) > LEAST_CONTRAST)
+    if plain.sum() < wide**2:
+        return False
+    still = (was[plain] * print_contrast(now)[plain]).sum()
+    return bool(still < LEAST_KEPT * (was[plain] ** 2).sum())
 
 
 def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
@@ -175,14 +196,15 @@ def find_foreign(plan: Plan, now: View, before: View) -> ForeignObject | None:
         (o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape
     )
     wide = ARM_MM * board_scale(now.pose, plan)
+    ref = match_lighting(ref, now.small, known)
     strong, weak, lit = find_differences(ref, now.small, known)
-    parts = find_arms(strong, weak, known, board, beside, wide)
+    parts = find_arms(strong, weak, known, board, beside, wide, (ref, now.small))
     glows = [p for p in parts if is_glow(p, lit, board & known, 2 * len(round_element(wide)))]
     if glows:  # an arm may be held into it
-        ref = match_lighting(ref, now.small, known)
         ref = (ref + glow_levels(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
+        ref = match_lighting(ref, now.small, known)
         strong, weak, _ = find_differences(ref, now.small, known)
-        parts = find_arms(strong, weak, known, board, beside, wide)
+        parts = find_arms(strong, weak, known, board, beside, wide, (ref, now.small))
     if not parts:
         return None
     mask = np.any(parts, 0)
@@ -201,9 +223,10 @@ def find_arms(
     board: np.ndarray,
     beside: np.ndarray,
     wide: float,
+    pictures: tuple[np.ndarray, np.ndarray],
 ) -> list[np.ndarray]:
     """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide`
-    pixels at least. beside: beside the sites"""
+    pixels at least. beside: beside the sites; pictures: before and now"""
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, round_element(wide))
     labels = cv2.connectedComponents(body)[1]
     # beyond what the other view shows is as good as the edge
@@ -213,10 +236,15 @@ def find_arms(
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
         over = part & board
-        if (over & strong).sum() < max(0.3 * over.sum(), wide**2):
+        other = (over & strong).sum() >= max(0.3 * over.sum(), wide**2)
+        if not other and not is_hidden(over, *pictures, wide):
             continue
         way = part & beside  # an arm shows there too; light beside a full board's pieces does not
-        if way.sum() < wide**2 or (way & strong).sum() >= ARM_SHARE * way.sum():
+        if (
+            way.sum() < wide**2
+            or (way & strong).sum() >= ARM_SHARE * way.sum()
+            or is_hidden(way, *pictures, wide)
+        ):
             out.append(part)
     return out
 

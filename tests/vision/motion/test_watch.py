@@ -348,6 +348,21 @@ def test_light_that_reaches_tiles_from_the_edge_is_no_hand_where_sites_fill_the_
     assert find_foreign(plan, View.of(tools.with_arm(lit), pose), before) is not None
 
 
+def test_an_arm_of_the_boards_own_colour_is_found_as_it_hides_what_is_printed(board, tools):
+    """Skin on sand, or on a brown table, is no more other than light makes things"""
+    pose = board.pose()
+    sand = cv2.cvtColor(board.film(pose), cv2.COLOR_BGR2GRAY)[..., None] * np.array([0.7, 0.9, 1.0])
+    arm = tools.with_arm(np.zeros_like(sand), colour=(255,) * 3)[..., :1] > 100
+    skin, rng = 0.75 * np.percentile(sand, 80, (0, 1)), np.random.default_rng(2)
+    empty, held, lit = (
+        (picture + rng.normal(0, 2, sand.shape)).clip(0, 255).astype(np.uint8)
+        for picture in (sand, np.where(arm, skin, sand), np.where(arm, 0.7 * sand, sand))
+    )
+    before = View.of(empty, pose)
+    assert find_foreign(board.plan, View.of(held, pose), before) is not None
+    assert find_foreign(board.plan, View.of(lit, pose), before) is None
+
+
 def test_the_hand_is_found_where_it_is(board, tools):
     pose = board.pose()
     image = board.film(pose)

@@ -181,7 +181,7 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
         return time_works(
             what,
             [partial(work, s.picture, p) for s, p in zip(scenes, poses)],
-            max(runs, 2 * len(scenes)),
+            max(runs, len(scenes)),
             wanted,
         )
 
@@ -242,7 +242,7 @@ def reading_figures(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> I
                 partial(reader.read, s.picture, p, sites, m)
                 for s, p, m in zip(scenes, poses, caches)
             ],
-            max(runs, 2 * len(scenes)),
+            max(runs, len(scenes)),
             wanted,
             [partial(before, *one) for one in zip(pictures, poses, caches)],
         )

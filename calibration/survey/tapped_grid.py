@@ -146,13 +146,9 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
             seen = np.concatenate([grid, np.ones((len(grid), 1))], 1).astype(
                 np.float32
             ) @ homographies.transpose(0, 2, 1)
-            h, w = changes.shape
-            x, y = (
-                np.clip(np.rint(seen[..., :2] / seen[..., 2:]), 0, (w - 1, h - 1))
-                .astype(np.intp)
-                .transpose(2, 0, 1)
-            )
-            there = changes[y, x].reshape(len(corners), len(k), -1).mean(2)
+            x, y = (seen[..., k] / seen[..., 2] for k in (0, 1))
+            found = cv2.remap(changes, x, y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
+            there = found.reshape(len(corners), len(grid) // t.size, -1).mean(2)
             along = np.arange(2, 2 * n + 3, 2)
             total += there[:, along].mean(1) - np.delete(there, along, 1).mean(1)
         return total / 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import cv2
@@ -10,7 +9,7 @@ import msgspec
 import numpy as np
 
 from calibration.learned.prism import draw_prism, stands_square
-from calibration.learned.specimens import fill_mask, footprint_polygon, place_patch
+from calibration.learned.specimens import fill_mask, footprint_polygon, place_patch, seen_sides
 from calibration.learned.standing import StandingLook, fold_lean, outline_of
 from vision.learned.canvas import Canvas
 from vision.plan import Piece
@@ -22,9 +21,7 @@ PIECE_TONE, PIECE_TINT = 0.03, 0.01
 KNOWN_ASTRAY, KNOWN_ASKEW = 0.5, 0.3
 SHOWN_PART = 0.35  # of what lies there must be seen of a piece that is to be found
 SIDELIGHT = 0.3  # log units that another lamp may make one side of what stands lighter
-TURNED_ABOUT = (
-    0.7  # of pieces that stand on a square foot are shown turned otherwise than in samplers
-)
+TURNED_ABOUT = 0.7  # of those that stand on a square foot are turned otherwise than in samplers
 # mm and degrees by which pieces that are laid with care lie off where they belong, one standard deviation
 TIDY_ASTRAY, TIDY_ASKEW = 1.0, 4.0
 Lies = Literal["any", "quarters", "upright"]
@@ -167,7 +164,7 @@ class Painter:
             mine[body > 0.5] = self.laid
             side = look.side + tone + self.evening.sides + rng.normal(0, 0.2)
             blend_face(part, as_scalar(side), body)
-            for quad, facing in () if piece.disc else seen_sides(outline, *middles):
+            for _, quad, facing in () if piece.disc else seen_sides(foot_px, top_px):
                 lit = side + facing @ self.evening.slope
                 blend_face(part, as_scalar(lit), fill_mask(quad, shape))
             # the top ends sharply: looks are cut out a little within their edge
@@ -273,17 +270,6 @@ class Painter:
             (colour + rough[..., None]).astype(np.float32) - self.canvas
         )
         return mask
-
-
-def seen_sides(
-    outline: np.ndarray, foot: np.ndarray, top: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """((4, 2) px a side of a box that its top does not hide, (2,) where it faces). outline: (n, 2) px
-    about its middle; foot, top: (2,) px the middles of its foot and top"""
-    for edge in np.stack([outline, np.roll(outline, -1, 0)], 1):
-        facing = edge.mean(0)
-        if facing @ (top - foot) < 0:
-            yield np.concatenate([foot + edge, top + edge[::-1]]), facing / np.hypot(*facing)
 
 
 def blend_face(part: np.ndarray, face: np.ndarray | Scalar, mask: np.ndarray) -> None:

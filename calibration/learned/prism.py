@@ -9,8 +9,8 @@ import cv2
 import msgspec
 import numpy as np
 
+from calibration.learned.specimens import footprint_polygon, seen_sides
 from calibration.learned.standing import StandingLook
-from vision.learned.network import square_axes
 from vision.plan import Piece
 
 LAYERS = 16  # into which a piece is cut, from its foot to its top
@@ -65,27 +65,21 @@ def draw_prism(
     """((h, w, 3) log, (h, w) 0..1): what stands with its foot at (2,) px of a picture of this size, its
     top `shift` (2,) px off, turned by any angle; scale: pixels a mm"""
     profile = profile_of(look)
-    turn = rng.uniform(0, 90)
-    axes = square_axes(np.full(1, scale / 2), turn)[0]
-    corners = np.stack(
-        [-axes[0] - axes[1], axes[0] - axes[1], axes[0] + axes[1], axes[1] - axes[0]]
-    )
-    normals = np.stack([-axes[1], axes[0], axes[1], -axes[0]])
+    outline = footprint_polygon((scale, scale), False, rng.uniform(0, 90))  # of what is 1 mm wide
     up = np.linspace(0, 1, LAYERS + 1)[:, None, None]
-    rings = foot + shift * up + profile.widths[:, None, None] * corners  # (LAYERS + 1, 4, 2)
+    rings = foot + shift * up + profile.widths[:, None, None] * outline  # (LAYERS + 1, 4, 2)
     tones, top = rng.normal(0, SIDE_TONE, 4), rng.normal(TOP_TONE, TOP_TONE)
     face, mask = np.zeros((*size, 3), np.float32), np.zeros(size, np.uint8)
 
-    def fill(points: np.ndarray, colour: np.ndarray) -> None:
+    def fill_polygon(points: np.ndarray, colour: np.ndarray) -> None:
         ring = np.rint(points * (1 << PIXEL_BITS)).astype(np.int32)
         cv2.fillPoly(face, [ring], tuple(map(float, colour)), cv2.LINE_8, PIXEL_BITS)
         cv2.fillPoly(mask, [ring], 255, cv2.LINE_AA, PIXEL_BITS)
 
     for n in range(LAYERS):
-        for side in np.flatnonzero(normals @ shift < 0):
-            edge = rings[n : n + 2, [side, (side + 1) % 4]]
-            fill(np.vstack([edge[0], edge[1, ::-1]]), profile.colours[n] + tones[side])
-        fill(rings[n + 1], profile.colours[n + 1] + top)
+        for side, quad, _ in seen_sides(rings[n], rings[n + 1]):
+            fill_polygon(quad, profile.colours[n] + tones[side])
+        fill_polygon(rings[n + 1], profile.colours[n + 1] + top)
     wide = cv2.dilate(face, np.ones((5, 5)))
     face = cv2.GaussianBlur(np.where(face.any(2, keepdims=True), face, wide), (0, 0), 0.6)
     return face, mask.astype(np.float32) / 255

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
 import cv2
 import msgspec
@@ -43,6 +43,18 @@ def footprint_polygon(size: Sequence[float], disc: bool, turn: float) -> np.ndar
         t = np.linspace(0, 2 * np.pi, 20, endpoint=False)
         return np.column_stack([np.cos(t), np.sin(t)]) * w
     return np.array([[-w, -h], [w, -h], [w, h], [-w, h]]) @ turn_matrix(turn).T
+
+
+def seen_sides(foot: np.ndarray, top: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(number, (4, 2) px, (2,) where it faces) of each side that the top of something with sides does
+    not hide. foot, top: (n, 2) px the outlines of both"""
+    middle = foot.mean(0)
+    lean = top.mean(0) - middle
+    for n in range(len(foot)):
+        edge = [n, (n + 1) % len(foot)]
+        facing = foot[edge].mean(0) - middle
+        if facing @ lean < 0:
+            yield n, np.concatenate([foot[edge], top[edge[::-1]]]), facing / np.hypot(*facing)
 
 
 def turn_matrix(degrees: float) -> np.ndarray:

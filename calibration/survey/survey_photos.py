@@ -12,8 +12,8 @@ from vision.registration.print_map import Picture
 
 class SurveyPhotos:
     """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
-    that joins them; lent: those of which another's fingers tell; fingers: (4, 2) px as tapped, or
-    None, of each"""
+    that joins them; lent: those of which another's fingers tell; fingers: of each
+    (4, 2) px of the corners as the bundle came with them, before any are mended, or None"""
 
     def __init__(
         self,

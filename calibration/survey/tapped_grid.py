@@ -146,9 +146,9 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
             seen = np.concatenate([grid, np.ones((len(grid), 1))], 1).astype(
                 np.float32
             ) @ homographies.transpose(0, 2, 1)
-            x, y = (seen[..., k] / seen[..., 2] for k in (0, 1))
+            x, y = (seen[..., way] / seen[..., 2] for way in (0, 1))
             found = cv2.remap(changes, x, y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
-            there = found.reshape(len(corners), len(grid) // t.size, -1).mean(2)
+            there = found.reshape(len(corners), len(k), -1).mean(2)
             along = np.arange(2, 2 * n + 3, 2)
             total += there[:, along].mean(1) - np.delete(there, along, 1).mean(1)
         return total / 2

@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 
 import cv2
 import msgspec
@@ -126,14 +126,13 @@ def print_contrast(picture: np.ndarray) -> np.ndarray:
 
 def is_hidden(part: np.ndarray, before: np.ndarray, now: np.ndarray, wide: float) -> bool:
     """Whether what was seen on a part (h, w) bool is seen no more: no light, however like skin it
-    is, does that. before, now: (h, w, 3); wide: pixels; on as many squared something must have been
-    there"""
-    was = print_contrast(before)
-    plain = part & (np.abs(was) > LEAST_CONTRAST)
-    if plain.sum() < wide**2:
-        return False
-    still = (was[plain] * print_contrast(now)[plain]).sum()
-    return bool(still < LEAST_KEPT * (was[plain] ** 2).sum())
+    is, does that. before, now: (h, w) as of `print_contrast`; wide: pixels; on as many squared
+    something must have been there"""
+    plain = part & (np.abs(before) > LEAST_CONTRAST)
+    return bool(
+        plain.sum() >= wide**2
+        and (before[plain] * now[plain]).sum() < LEAST_KEPT * (before[plain] ** 2).sum()
+    )
 
 
 def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
@@ -232,18 +231,20 @@ def find_arms(
     # beyond what the other view shows is as good as the edge
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)
     rim = cv2.erode(rim, THREE) == 0
+    before, now = pictures
+    contrasts = cache(lambda: (print_contrast(before), print_contrast(now)))  # few parts ask
     out = []
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
         over = part & board
         other = (over & strong).sum() >= max(0.3 * over.sum(), wide**2)
-        if not other and not is_hidden(over, *pictures, wide):
+        if not other and not is_hidden(over, *contrasts(), wide):
             continue
         way = part & beside  # an arm shows there too; light beside a full board's pieces does not
         if (
             way.sum() < wide**2
             or (way & strong).sum() >= ARM_SHARE * way.sum()
-            or is_hidden(way, *pictures, wide)
+            or is_hidden(way, *contrasts(), wide)
         ):
             out.append(part)
     return out

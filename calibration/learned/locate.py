@@ -17,6 +17,7 @@ from calibration.learned.loose_outlines import (
     find_outlines,
     loose_heaps,
 )
+from calibration.learned.mistaken_forms import find_exchanged
 from calibration.learned.naming import name_pieces, settle_ties, telling_artwork, tied_kinds
 from calibration.learned.piece_views import Views
 from calibration.learned.seek import (
@@ -31,10 +32,11 @@ from calibration.learned.sign_alignment import tops_by_signs
 from calibration.learned.specimens import Shape, Specimen, crop_straight
 from vision.geometry.footprints import lean_at
 from vision.learned.groups import RIVAL_WIDTHS
-from vision.plan import Piece, Site
+from vision.plan import Piece, Plan, Site
 
-# (piece found, kind) -> how well that fits there, where its top's middle would be, in mm, and its turn
-Fits = dict[tuple[int, str], tuple[float, np.ndarray, float]]
+# how well a piece fits, where its top's middle would be, in mm, and its turn
+Fit = tuple[float, np.ndarray, float]
+Fits = dict[tuple[int, str], Fit]  # (piece found, kind) -> how that fits there
 
 MENDED = 3.0  # mm by which outlines alone may have misled
 FINER_TURNS = np.arange(-6.0, 6.1, 2.0)  # degrees by which they may tell a turn wrong
@@ -61,6 +63,7 @@ def locate_loose(samplers: Samplers) -> list[Specimen]:
     replace_strangers(samplers, heaps, found)
     lay_by_signs(samplers, heaps, found)
     name_found(samplers, heaps, found, {})
+    exchange_forms(samplers, heaps, found)
     return [specimen_found(samplers, heaps, f) for f in found]
 
 
@@ -170,6 +173,37 @@ def lay_by_signs(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Foun
         f.top = top
 
 
+def exchange_forms(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
+    """Gives those pieces of a heap each other's kinds whose signs say that they were taken for each other's
+    forms."""
+    plan = samplers.plan
+    fits = weigh_kinds(samplers, heaps, found)
+    rivals = rival_shapes({f.shape for f in found})
+    laid = {}
+    for (i, kind), fit in fits.items():
+        if any({found[i].shape, plan.pieces[kind].shape} <= some for some in rivals):
+            told = msgspec.structs.replace(found[i])
+            tell_kind(plan, told, kind, fit)
+            laid[i, kind] = specimen_found(samplers, heaps, told)
+    pieces = [specimen_found(samplers, heaps, f) for f in found]
+    exchanged = find_exchanged(samplers, [f.heap for f in found], pieces, laid)
+    for i, j in exchanged:
+        one, other = found[i].kind, found[j].kind
+        tell_kind(plan, found[i], other, fits[i, other])
+        tell_kind(plan, found[j], one, fits[j, one])
+    if exchanged:
+        lay_by_signs(samplers, heaps, found)
+        name_found(samplers, heaps, found, {})
+
+
+def tell_kind(plan: Plan, f: Found, kind: str, fit: Fit | None) -> None:
+    """Gives a piece a kind, and lays it as that fits where it is of another form."""
+    f.kind = kind
+    if fit and f.shape != plan.pieces[kind].shape:
+        f.shape = plan.pieces[kind].shape
+        _, f.top, f.turn = fit
+
+
 def likely_places(
     samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found], f: Found
 ) -> list[Found]:
@@ -222,11 +256,7 @@ def name_found(
         }
         names = name_alike(samplers, heaps, [found[i] for i in number], contents, told)
         for i, name in zip(number, names):
-            f = found[i]
-            f.kind = name
-            if f.shape != plan.pieces[name].shape:
-                f.shape = plan.pieces[name].shape
-                _, f.top, f.turn = fits[i, name]
+            tell_kind(plan, found[i], name, fits.get((i, name)))
 
 
 def name_alike(

@@ -5,6 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.learned.mistaken_forms import find_exchanged
 from calibration.learned.seek import Samplers
 from calibration.learned.sign_alignment import tops_by_signs
 from calibration.learned.specimens import Specimen
@@ -19,9 +20,8 @@ PLAN = parse_plan(
         "size": [60, 60],
         "site": [{"id": "F1", "reads": "cluster", "outline": [[0, 0], [60, 0], [60, 60]]}],
         "piece": [
-            {"kind": f"{sign}:{colour}", "size": [14, 14], "height": 2, "artwork": [sign, colour]}
-            | ({"shape": "disc"} if disc else {})
-            for sign, disc in (("man", True), ("gate", False))
+            {"kind": f"{sign}:{colour}", "size": size, "height": 2, "artwork": [sign, colour]}
+            for sign, size in (("man", 14), ("gate", [14, 14]))
             for colour in ("red", "blue")
         ],
     },
@@ -83,3 +83,35 @@ def test_pieces_without_a_sign_stay_where_they_were_found():
         canvas[:] = rng.normal(4.5, 0.05, canvas.shape)
     for top, (_, _, before, _) in zip(told_tops(found), found):
         assert top == pytest.approx(before)
+
+
+RELATIVES = [f"{sign}:blue" for sign in ("man", "gate") for _ in range(3)]
+
+
+def exchanged_of(told: tuple[str, str], relatives: list[str]) -> list[tuple[int, int]]:
+    """The pairs found where a gate and a man in one heap are told to be `told`, and cut out aside
+    where that is not so. Each of the relatives lies on a heap of its own"""
+    lie = ["gate:red", "man:red"]
+    seen = [seen_piece(k, 30.0 + 50 * n, (0, 0)) for n, k in enumerate([*lie, *relatives])]
+    samplers = Samplers(PLAN, VIEW, (), [canvas for canvas, *_ in seen], ())
+    none = np.zeros((0, 0, 3), np.float32)
+
+    def lay_as(n: int, kind: str) -> Specimen:
+        _, true, top, turn = seen[n]
+        aside = (0, 0) if kind == true else (6.0, 5.0)
+        turn = turn if kind == true else 0.0
+        return Specimen(n, "F1", kind, top + aside, 0.0, turn, none, none[..., 0])
+
+    pieces = [lay_as(n, k) for n, k in enumerate([*told, *relatives])]
+    heaps = [0, 0, *range(1, len(relatives) + 1)]
+    laid = {(n, k): lay_as(n, k) for n in range(2) for k in lie}
+    return find_exchanged(samplers, heaps, pieces, laid)
+
+
+def test_a_square_told_as_a_disc_is_found_with_the_disc_by_their_signs():
+    assert exchanged_of(("man:red", "gate:red"), RELATIVES) == [(0, 1)]
+    assert exchanged_of(("gate:red", "man:red"), RELATIVES) == []
+
+
+def test_nothing_is_found_where_no_relatives_show_the_signs():
+    assert exchanged_of(("man:red", "gate:red"), RELATIVES[:3]) == []

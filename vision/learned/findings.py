@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 
 import cv2
@@ -14,6 +15,7 @@ from vision.plan import Plan
 
 BESIDE_SITE = 6.0  # mm by which a piece's foot may lie outside its site's outline
 BESIDE_PILE = 3.0  # and outside a pile's
+SUREST = 0.999  # that is told of a piece
 UNLIKELY_PIECE = 0.02  # chance below which nothing is said of a piece
 # of the narrower's breadth: nearer than that two pieces of like size cannot lie, or flat ones of one
 # form on each other
@@ -22,15 +24,30 @@ CLASH, FLAT_CLASH = 0.75, 0.5
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
     """A loose piece that may lie there. form: its number; top: (2,) mm of the board at which it is
-    seen; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability; by_rival: whether
-    another form than its own was looked for there"""
+    seen; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability; sought: the form
+    that was looked for there"""
 
     form: int
     top: np.ndarray
     foot: np.ndarray
     chance: float
     kinds: dict[str, float]
-    by_rival: bool = False
+    sought: int
+
+    @property
+    def by_rival(self) -> bool:
+        """Whether another form than its own was looked for"""
+        return self.sought != self.form
+
+
+def join_findings(found: Sequence[Finding]) -> Finding:
+    """The first of several that can only be one piece, with the chance of all: of the places about a
+    piece at which its form is found one is its own, so their chances add up"""
+    chances: dict[int, float] = defaultdict(float)
+    for f in found:
+        chances[f.sought] += f.chance
+    total = min(max(chances.values()), SUREST)
+    return msgspec.structs.replace(found[0], chance=max(total, found[0].chance))
 
 
 class OutlineMap:

@@ -36,7 +36,15 @@ from vision.learned.canvas import (
 )
 from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
 from vision.learned.colour_shares import share_colours, tabulate_colours
-from vision.learned.findings import UNLIKELY_PIECE, Finding, PileMap, SiteMap, clash_reach
+from vision.learned.findings import (
+    SUREST,
+    UNLIKELY_PIECE,
+    Finding,
+    PileMap,
+    SiteMap,
+    clash_reach,
+    join_findings,
+)
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -81,7 +89,6 @@ from vision.storage import model_file
 
 PEAK = 0.12  # heat below which a peak is not looked at
 TOLD_CONTENTS = 8  # contents of a site that are told
-SUREST = 0.999  # that is told of a piece
 # chance from which a card is left as the network tells it: of 394 of photos-2/ur none was wrong
 PLAIN_CARD = 0.99
 PLAIN_CLUSTER = math.log(0.98)  # of what lies on a cluster, below which it is looked at once more
@@ -493,7 +500,7 @@ class LearnedReader:
                     foot,
                     float(min(c, SUREST)),
                     {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
-                    by_rival=g != f,
+                    sought=f,
                 )
                 for g, top, foot, c, row in zip(told, tops, feet, here, kinds)
                 if c > UNLIKELY_PIECE
@@ -527,17 +534,21 @@ class LearnedReader:
         return (w.T @ planes + b[:, None]).reshape(-1, *heat.shape[:2]).transpose(1, 2, 0)
 
     def without_clashes(self, found: list[Finding]) -> list[Finding]:
-        """Of pieces of like size that would lie in one another only the surest"""
+        """Of pieces of like size that would lie in one another only the surest, as likely as all of them"""
         ordered = sorted(found, key=lambda f: (-f.chance, f.by_rival))
         feet = np.array([f.foot for f in ordered]).reshape(-1, 2)
         forms = np.array([f.form for f in ordered], int)
         rivals = np.array([f.by_rival for f in ordered], int)
-        kept: list[int] = []
+        joined: dict[int, list[int]] = {}
         for n in range(len(ordered)):
+            kept = list(joined)
             apart = np.hypot(*(feet[kept] - feet[n]).T)
-            if (apart > self.clashes[rivals[n] | rivals[kept], forms[n], forms[kept]]).all():
-                kept.append(n)
-        return [ordered[n] for n in kept]
+            near = apart <= self.clashes[rivals[n] | rivals[kept], forms[n], forms[kept]]
+            if near.any():
+                joined[kept[int(np.flatnonzero(near)[apart[near].argmin()])]].append(n)
+            else:
+                joined[n] = [n]
+        return [join_findings([ordered[n] for n in some]) for some in joined.values()]
 
     def uppermost_piece(self, group: int, site: str, pieces: Sequence[Finding]) -> Finding | None:
         """The surest of the pieces found on a pile's site, where pieces lie uppermost that lie loose

@@ -390,7 +390,7 @@ def test_what_is_found_on_a_pile_says_what_lies_there_but_not_how_it_is_turned(i
     told |= {("fig",): 4, ("bad:fig",): 3, ("date",): 5}
     logs = np.log(np.array([told[c] + 0.1 for c in g.classes]) / 13)
     at = plan.sites["P1"].centre
-    found = [Finding(0, at, at, chance, {"fig": 0.8, "date": 0.2}) for chance in (0.3, 0.9, 0.5)]
+    found = [Finding(0, at, at, chance, {"fig": 0.8, "date": 0.2}, 0) for chance in (0.3, 0.9, 0.5)]
     top = reader.uppermost_piece(n, "P1", found)
     assert top is found[1], "the surest"
     heard = dict(zip(g.classes, np.exp(reader.hear_piece(n, logs, top))))
@@ -576,11 +576,25 @@ def test_a_ship_found_by_another_form_beside_one_is_that_one(image, by_rival, le
     reader = untaught_reader(plan, [{}, {"F1": ("ship", "ship")}], image)
     places = (np.array([120.0, 40.0]), np.array([126.5, 40.0]))
     one, other = (
-        Finding(0, at, at, 0.999, {"ship": 1.0}, rival)
-        for at, rival in zip(places, (False, by_rival))
+        Finding(0, at, at, 0.999, {"ship": 1.0}, sought)
+        for at, sought in zip(places, (0, int(by_rival)))
     )
     kept = reader.without_clashes([other, one])
     assert len(kept) == left and any(f.foot is one.foot for f in kept)
+
+
+def test_chances_of_a_piece_found_in_several_places_add_up(image):
+    """Of one form's: what another form finds there is the same seen once more"""
+    piece = {"kind": "ship", "size": [18, 12], "height": 2}
+    plan = parse_plan(DRAWN | {"piece": [*DRAWN["piece"], piece]})
+    reader = untaught_reader(plan, [{}, {"F1": ("ship", "ship")}], image)
+    found = [
+        Finding(0, at, at, chance, {"ship": 1.0}, sought)
+        for x, chance, sought in ((120, 0.4, 0), (123, 0.3, 0), (121, 0.5, 1), (150, 0.2, 0))
+        for at in [np.array([x, 40.0])]
+    ]
+    kept = {f.foot[0]: f.chance for f in reader.without_clashes(found)}
+    assert kept == {121: pytest.approx(0.7), 150: pytest.approx(0.2)}
 
 
 CARD_KINDS = ("field", "forest", "swamp")
@@ -625,7 +639,7 @@ def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_rea
     count = len(card_reader.groups[group].classes)
     doubt = np.full((1, count), -math.log(count))
     heap = [  # black things that no look shows, all over three quarters of the card
-        Finding(0, np.array([x, y]), np.array([x, y]), 0.9, {"cube": 1.0})
+        Finding(0, np.array([x, y]), np.array([x, y]), 0.9, {"cube": 1.0}, 0)
         for x in range(108, 154, 8)
         for y in range(28, 74, 8)
         if x > 130 or y > 50

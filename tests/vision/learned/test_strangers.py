@@ -45,7 +45,7 @@ PILES = PileMap(PLAN, GROUPS, FORMS)
 
 def found_at(x: float, y: float, chance: float = 0.9, **kinds: float) -> Finding:
     at = np.array([x, y], float)
-    return Finding(0, at, at, chance, kinds)
+    return Finding(0, at, at, chance, kinds, 0)
 
 
 def test_what_covers_a_pile_is_sought_anywhere_too():

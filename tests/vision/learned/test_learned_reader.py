@@ -567,6 +567,8 @@ def test_ships_lie_side_by_side_and_flat_ones_on_each_other():
     assert 6 <= clash_reach(cube, cube) < 8
     assert clash_reach(ship, disc) >= 7, "one taken for two things"
     assert clash_reach(cube, crate) < 0, "on it"
+    figure, obelisk = (Form((w, w), False, 30.0, (k,)) for w, k in ((10.0, "man"), (11.0, "rock")))
+    assert 8.5 < clash_reach(figure, obelisk) < 10.5, "one's end, taken for the other"
 
 
 @pytest.mark.parametrize(("by_rival", "left"), [(False, 2), (True, 1)])

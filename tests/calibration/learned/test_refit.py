@@ -25,8 +25,11 @@ from vision.learned.network import (
 if can_learn() is not None:
     pytest.skip("JAX is not installed", allow_module_level=True)
 
+import jax  # noqa: E402
+
 from calibration.learned.class_fit import (  # noqa: E402
     HIDDEN,
+    disturb_numbers,
     fit_classifier,
     site_rows,
     trunk_features,
@@ -92,6 +95,35 @@ def test_pieces_are_where_they_were_in_a_turned_batch(quarters):
     assert (form, kind) == (0, 1) and turned["points"][0, 1, 0] == -1
     assert np.array_equal(np.rot90(picture, -quarters), picture_of(batch["x"][0]))
     assert batch["points"][0, 0].tolist() == [0, 1, x, y]
+
+
+def test_what_describes_a_place_is_shaken_only_where_classes_are_fitted_last(monkeypatch):
+    """By noise, and of sites half of it left out, which leaves what is expected as it was"""
+    ones = np.ones((4000, 20), np.float32)
+    site, piece = (
+        np.asarray(disturb_numbers(name, ones, jax.random.key(1))) for name in ("site", "piece")
+    )
+    assert site.mean() == pytest.approx(1, abs=0.05) == piece.mean()
+    assert (site == 0).mean() == pytest.approx(0.5, abs=0.02) and (piece != 0).all()
+    assert piece.std() == pytest.approx(0.5, abs=0.02)
+    shaken = []
+    monkeypatch.setattr(
+        "calibration.learned.class_fit.disturb_numbers",
+        lambda name, numbers, key: shaken.append(name) or numbers,
+    )
+    rng = np.random.default_rng(3)
+    shapes = Shapes.of((), (Form((WIDTH, WIDTH), True, 3.0, ("red",)),), 1.0)
+    rows = {
+        "embedded": rng.normal(0, 1, (40, PIECE_SIZE)).astype(np.float32),
+        "pixels": rng.normal(1, 0.1, (40, ANGLES, FINER * RINGS, 3)).astype(np.float16),
+        "heat": np.zeros(40, np.float32),
+        "label": rng.integers(2, size=40).astype(np.int32),
+        "allowed": np.ones((40, 2), bool),
+        "matched": np.ones(40, np.float32),
+    }
+    for parts in (False, True):
+        fit_classifier("piece", initial_weights(shapes, 0), rows, 2, parts)
+        assert shaken == ["piece"] * parts
 
 
 def test_what_two_numbers_tell_only_together_is_learnt_of_pieces(monkeypatch):

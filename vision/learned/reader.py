@@ -87,7 +87,9 @@ from vision.photometry.room_light import RoomLight, small_view
 from vision.plan import Plan
 from vision.storage import model_file
 
-PEAK = 0.12  # heat below which a peak is not looked at
+# heat below which a peak is not looked at: of three made-up Niles 1418 of 1422 places are read right with 0.08,
+# 1416 with 0.12, 1415 with 0.05
+PEAK = 0.08
 TOLD_CONTENTS = 8  # contents of a site that are told
 # chance from which a card is left as the network tells it: of 394 of photos-2/ur none was wrong
 PLAIN_CARD = 0.99

@@ -28,7 +28,9 @@ RING = (1.0, 4.0)  # mm about an outline that should look like the board
 ASTRAY_FOOT = 12.0  # mm a piece is looked for from a pile's middle at most
 MISPLACED = 0.01  # what each mm from there counts against a place, squared and over 4 mm
 MANY = 2**30  # more pieces than any photo shows
-OWN_PIECES = 3  # pieces of a kind from which its outline is told by them alone
+OWN_PIECES = 3  # pieces of a kind from which its outline and look are told by them alone
+BODY = 0.9  # of a mask that is surely inside the piece
+RIM_SHOWN = 8.0  # times its mask that a thing's colour shows in a blurred rim
 STRANGE_PIXEL = (
     0.3  # log units unlike the board from which a pixel is certainly not it, and a third of
 )
@@ -243,7 +245,35 @@ def cut_standing(
                         view.scale,
                     )
                 )
+        borrow_looks(out, sorted({found[n].kind for n in numbers}))
     return dict(out)
+
+
+def borrow_looks(looks: dict[str, list[StandingLook]], kinds: Sequence[str]) -> None:
+    """Shows those of a form's kinds that few samplers show as others of it are seen too, in their own
+    colour: a figure that was seen from above alone would be taken for something else seen from the side."""
+    own = {k: list(looks[k]) for k in kinds if looks.get(k)}
+    for kind, mine in own.items():
+        others = [v for k, some in own.items() if k != kind for v in some]
+        if len(mine) < OWN_PIECES and others:
+            colour = body_colour(mine)
+            looks[kind] += [recolour_look(v, colour) for v in others]
+            looks[kind] += mine * (len(others) // len(mine) - 1)  # as often as what is borrowed
+
+
+def body_colour(looks: Sequence[StandingLook]) -> np.ndarray:
+    """(3,) log, of most of what is inside their masks"""
+    return np.median(np.concatenate([v.patch[v.mask > BODY] for v in looks]), 0)
+
+
+def recolour_look(look: StandingLook, colour: np.ndarray) -> StandingLook:
+    """The same look of a thing of another colour, (3,) log, shaded as its own brightest colour is"""
+    before = body_colour([look])
+    bright = int(before.argmax())
+    body = colour + (look.patch[..., bright] - before[bright])[..., None]
+    rim = np.minimum(RIM_SHOWN * look.mask, 1.0)[..., None]  # its own colour shows about it, too
+    patch = look.patch + rim * (body - look.patch)
+    return msgspec.structs.replace(look, patch=patch.astype(np.float32))
 
 
 def unfold_lean(

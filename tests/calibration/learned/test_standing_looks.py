@@ -11,7 +11,10 @@ from calibration.learned.lesson import prepare_lesson
 from calibration.learned.painter import Painter
 from calibration.learned.standing import (
     MANY,
+    OWN_PIECES,
     Standing,
+    StandingLook,
+    borrow_looks,
     cut_standing,
     find_standing,
     fold_lean,
@@ -113,6 +116,30 @@ def test_a_square_foot_on_its_corner_is_cut_out_whole():
     assert np.ptp(wide) == pytest.approx(2 * half * view.scale, abs=3)
 
 
+BOARD, RED, WHITE = (np.log(np.array(c)) for c in ((150, 190, 210), (40, 40, 200), (230, 235, 240)))
+
+
+def drawn_look(colour: np.ndarray, length: float) -> StandingLook:
+    """Of a column, darker to one side, on the board"""
+    mask = np.zeros((20, 40), np.float32)
+    mask[4:16, 6:34] = 1
+    mask = cv2.GaussianBlur(mask, (0, 0), 1.0)
+    body = colour - 0.02 * np.arange(20)[:, None, None]
+    patch = BOARD + np.minimum(4 * mask, 1)[..., None] * (body - BOARD)
+    return StandingLook(None, patch.astype(np.float32), mask, 8.0, length, 4.0, 2.0)
+
+
+def test_a_kind_few_samplers_show_is_seen_as_others_of_its_form_are_in_its_own_colour():
+    white, red = drawn_look(WHITE, 2.0), drawn_look(RED, 9.0)
+    looks = {"white": [white], "red": [red], "shown": [drawn_look(BOARD, 3.0)] * OWN_PIECES}
+    borrow_looks(looks, ["red", "shown", "white"])
+    assert len(looks["shown"]) == OWN_PIECES
+    assert sorted({v.length for v in looks["white"]}) == [2.0, 3.0, 9.0]
+    assert sum(v is white for v in looks["white"]) == len(looks["white"]) / 2
+    [lent] = [v for v in looks["white"] if v.length == 9.0]
+    assert lent.patch == pytest.approx(white.patch, abs=0.15), "not even its rim is red"
+
+
 @pytest.mark.parametrize(("apart", "asked"), [(2.0, 1), (45.0, 2)])
 def test_what_another_hides_is_asked_of_nobody(plan, lesson, apart, asked):
     composer = lesson.composer(2)
@@ -145,7 +172,7 @@ def test_made_up_boards_show_what_stands_close_up(lesson):
 def test_little_learning_tells_what_stands(plan, lesson, still_trunk):
     """How sure it is tells more than how often it is right: of what is looked at where its foot is,
     not where it is seen, it tells three of four right too."""
-    still_trunk(rounds=40, batches=16)
+    still_trunk(rounds=60, batches=16)
     weights = teach_network(lesson, load_trunk_weights(), 1, beside=False, seed=1)
     reader, rng = learned_reader(lesson, weights), np.random.default_rng(9)
     right, sure = 0, []

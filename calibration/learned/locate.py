@@ -17,7 +17,7 @@ from calibration.learned.loose_outlines import (
     find_outlines,
     loose_heaps,
 )
-from calibration.learned.mistaken_forms import find_exchanged
+from calibration.learned.mistaken_kinds import find_exchanged
 from calibration.learned.naming import name_pieces, settle_ties, telling_artwork, tied_kinds
 from calibration.learned.piece_views import Views
 from calibration.learned.seek import (
@@ -48,6 +48,7 @@ STRANGER = 2.5
 # two signs in one colour on one paint differ little besides
 PRINT_TELLS = 0.2
 MOST_LIKE, PLACES_TRIED = 8, 12  # of its kind that it is compared with, and places that are tried
+ROUNDS_EXCHANGED = 3  # in which pairs are exchanged: of three in a ring one is right after each
 CLOSER = (False, False, True)  # whether each round looks only near where pieces were found
 
 
@@ -63,7 +64,7 @@ def locate_loose(samplers: Samplers) -> list[Specimen]:
     replace_strangers(samplers, heaps, found)
     lay_by_signs(samplers, heaps, found)
     name_found(samplers, heaps, found, {})
-    exchange_forms(samplers, heaps, found)
+    exchange_mistaken(samplers, heaps, found)
     return [specimen_found(samplers, heaps, f) for f in found]
 
 
@@ -173,27 +174,28 @@ def lay_by_signs(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Foun
         f.top = top
 
 
-def exchange_forms(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
-    """Gives those pieces of a heap each other's kinds whose signs say that they were taken for each other's
-    forms."""
+def exchange_mistaken(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
+    """Gives those pieces of a heap each other's kinds whose signs say that they were taken for each
+    other."""
     plan = samplers.plan
-    fits = weigh_kinds(samplers, heaps, found)
-    rivals = rival_shapes({f.shape for f in found})
-    laid = {}
-    for (i, kind), fit in fits.items():
-        if any({found[i].shape, plan.pieces[kind].shape} <= some for some in rivals):
-            told = msgspec.structs.replace(found[i])
-            tell_kind(plan, told, kind, fit)
-            laid[i, kind] = specimen_found(samplers, heaps, told)
-    pieces = [specimen_found(samplers, heaps, f) for f in found]
-    exchanged = find_exchanged(samplers, [f.heap for f in found], pieces, laid)
-    for i, j in exchanged:
-        one, other = found[i].kind, found[j].kind
-        tell_kind(plan, found[i], other, fits[i, other])
-        tell_kind(plan, found[j], one, fits[j, one])
-    if exchanged:
+    for _ in range(ROUNDS_EXCHANGED):
+        fits = weigh_kinds(samplers, heaps, found)
+        rivals = rival_shapes({f.shape for f in found})
+        laid = {}
+        for (i, kind), fit in fits.items():
+            if any({found[i].shape, plan.pieces[kind].shape} <= some for some in rivals):
+                told = msgspec.structs.replace(found[i])
+                tell_kind(plan, told, kind, fit)
+                laid[i, kind] = specimen_found(samplers, heaps, told)
+        pieces = [specimen_found(samplers, heaps, f) for f in found]
+        exchanged = find_exchanged(samplers, [f.heap for f in found], pieces, laid)
+        if not exchanged:
+            return
+        for i, j in exchanged:
+            one, other = found[i].kind, found[j].kind
+            tell_kind(plan, found[i], other, fits[i, other])
+            tell_kind(plan, found[j], one, fits[j, one])
         lay_by_signs(samplers, heaps, found)
-        name_found(samplers, heaps, found, {})
 
 
 def tell_kind(plan: Plan, f: Found, kind: str, fit: Fit | None) -> None:

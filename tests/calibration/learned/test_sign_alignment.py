@@ -5,7 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.learned.mistaken_forms import find_exchanged
+from calibration.learned.mistaken_kinds import find_exchanged
 from calibration.learned.seek import Samplers
 from calibration.learned.sign_alignment import tops_by_signs
 from calibration.learned.specimens import Specimen
@@ -21,13 +21,14 @@ PLAN = parse_plan(
         "site": [{"id": "F1", "reads": "cluster", "outline": [[0, 0], [60, 0], [60, 60]]}],
         "piece": [
             {"kind": f"{sign}:{colour}", "size": size, "height": 2, "artwork": [sign, colour]}
-            for sign, size in (("man", 14), ("gate", [14, 14]))
+            for sign, size in (("man", 14), ("star", 14), ("gate", [14, 14]))
             for colour in ("red", "blue")
         ],
     },
     "drawn",
 )
 STROKES = {"man": [(-3, -2, 3, 2), (1, -4, 2, 3)], "gate": [(-4, -4, 4, -2), (-4, -4, -2, 4)]}
+STROKES["star"] = [(-4, -1, 4, 1), (-1, -4, 1, 4)]
 
 
 def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = False):
@@ -85,33 +86,48 @@ def test_pieces_without_a_sign_stay_where_they_were_found():
         assert top == pytest.approx(before)
 
 
-RELATIVES = [f"{sign}:blue" for sign in ("man", "gate") for _ in range(3)]
+RELATIVES = [f"{sign}:blue" for sign in STROKES for _ in range(3)]
 
 
-def exchanged_of(told: tuple[str, str], relatives: list[str]) -> list[tuple[int, int]]:
-    """The pairs found where a gate and a man in one heap are told to be `told`, and cut out aside
-    where that is not so. Each of the relatives lies on a heap of its own"""
-    lie = ["gate:red", "man:red"]
+def exchanged_of(lie: list[str], told: list[str], relatives: list[str]) -> list[tuple[int, int]]:
+    """The pairs found where pieces `lie` in one heap and are told to be `told`, cut out aside where
+    another form is told. Each of the relatives lies on a heap of its own"""
     seen = [seen_piece(k, 30.0 + 50 * n, (0, 0)) for n, k in enumerate([*lie, *relatives])]
     samplers = Samplers(PLAN, VIEW, (), [canvas for canvas, *_ in seen], ())
     none = np.zeros((0, 0, 3), np.float32)
 
     def lay_as(n: int, kind: str) -> Specimen:
         _, true, top, turn = seen[n]
-        aside = (0, 0) if kind == true else (6.0, 5.0)
-        turn = turn if kind == true else 0.0
+        alike = PLAN.pieces[kind].shape == PLAN.pieces[true].shape
+        aside, turn = ((0, 0), turn) if alike else ((6.0, 5.0), 0.0)
         return Specimen(n, "F1", kind, top + aside, 0.0, turn, none, none[..., 0])
 
     pieces = [lay_as(n, k) for n, k in enumerate([*told, *relatives])]
-    heaps = [0, 0, *range(1, len(relatives) + 1)]
-    laid = {(n, k): lay_as(n, k) for n in range(2) for k in lie}
+    heaps = [0] * len(lie) + list(range(1, len(relatives) + 1))
+    laid = {(n, k): lay_as(n, k) for n in range(len(lie)) for k in lie}
     return find_exchanged(samplers, heaps, pieces, laid)
 
 
-def test_a_square_told_as_a_disc_is_found_with_the_disc_by_their_signs():
-    assert exchanged_of(("man:red", "gate:red"), RELATIVES) == [(0, 1)]
-    assert exchanged_of(("gate:red", "man:red"), RELATIVES) == []
+@pytest.mark.parametrize("lie", [["gate:red", "man:red"], ["star:red", "man:red"]])
+def test_two_told_as_each_other_are_found_by_their_signs(lie):
+    """A square told as a disc, and two signs on one form"""
+    assert exchanged_of(lie, lie[::-1], RELATIVES) == [(0, 1)]
+    assert exchanged_of(lie, lie, RELATIVES) == []
+
+
+def test_of_three_in_a_ring_one_pair_is_found_at_a_time():
+    lie = ["gate:red", "man:red", "star:red"]
+    told = lie[1:] + lie[:1]
+    for _ in range(2):
+        [(i, j)] = exchanged_of(lie, told, RELATIVES)
+        told[i], told[j] = told[j], told[i]
+    assert told == lie
 
 
 def test_nothing_is_found_where_no_relatives_show_the_signs():
-    assert exchanged_of(("man:red", "gate:red"), RELATIVES[:3]) == []
+    assert exchanged_of(["gate:red", "man:red"], ["man:red", "gate:red"], RELATIVES[:3]) == []
+
+
+def test_a_sign_does_not_tell_colours():
+    lie, told = ["man:red", "man:blue"], ["man:blue", "man:red"]
+    assert exchanged_of(lie, told, [*RELATIVES, "star:red", "star:red"]) == []

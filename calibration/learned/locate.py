@@ -178,6 +178,8 @@ def exchange_mistaken(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
     """Gives those pieces of a heap each other's kinds whose signs say that they were taken for each
     other."""
     plan = samplers.plan
+    if not any(plan.artwork.get(f.kind) for f in found):
+        return
     for _ in range(ROUNDS_EXCHANGED):
         fits = weigh_kinds(samplers, heaps, found)
         rivals = rival_shapes({f.shape for f in found})

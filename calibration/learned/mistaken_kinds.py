@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 
 from calibration.learned.naming import differing_parts
 from calibration.learned.seek import Samplers
-from calibration.learned.sign_alignment import SAME_SIGN, Sign, cut_signs, lay_sign
+from calibration.learned.sign_alignment import SAME_SIGN, cut_signs, lay_sign
 from calibration.learned.specimens import Specimen
 from vision.plan import Plan
 
@@ -30,15 +31,25 @@ def find_exchanged(
     """Pairs of pieces of one heap of which each bears the other kind's sign, as that kind's relatives in
     other heaps bear it; no piece in two. heaps: (n,) the heap of each"""
     plan, signs = samplers.plan, cut_signs(samplers, pieces)
-    asked = dict(zip(laid, cut_signs(samplers, list(laid.values()))))
-    known: dict[tuple[int, str, frozenset[int]], float | None] = {}
+    anew = [a for a in laid if plan.pieces[a[1]].shape != plan.pieces[pieces[a[0]].kind].shape]
+    asked = dict(zip(anew, cut_signs(samplers, [laid[a] for a in anew])))
 
+    @cache
+    def compare_signs(ask: tuple[int, str] | int, k: int) -> float:
+        """0..1: how much alike a piece's sign, as it lies or laid anew, and the k-th's are"""
+        sign = signs[ask] if isinstance(ask, int) else asked[ask]
+        return lay_sign(signs[k], sign, k).likeness
+
+    @cache
     def liken_sign(i: int, kind: str, apart: frozenset[int]) -> float | None:
-        """As of `likeness_of`, asked for once"""
-        if (i, kind, apart) not in known:
-            relatives = relatives_of(plan, heaps, pieces, i, kind, apart)
-            known[i, kind, apart] = likeness_of(asked[i, kind], relatives, signs)
-        return known[i, kind, apart]
+        """0..1: how much a piece's sign is like that of those relatives of a kind that it is most like;
+        None where there are none"""
+        ask = (i, kind) if (i, kind) in asked else i
+        likely = [
+            sorted(compare_signs(ask, k) for k in kin)[-RELATIVES_TELLING:]
+            for kin in relatives_of(plan, heaps, pieces, i, kind, apart)
+        ]
+        return max((float(np.median(some)) for some in likely), default=None)
 
     gained = []
     for i, j in pairs_of_kinds(heaps, pieces, laid):
@@ -86,12 +97,3 @@ def relatives_of(
             if part not in apart:
                 out[part].append(k)
     return list(out.values())
-
-
-def likeness_of(
-    sign: Sign, relatives: Sequence[Sequence[int]], signs: Sequence[Sign]
-) -> float | None:
-    """0..1: how much a sign is like that of those relatives that it is most like; None where there are
-    none"""
-    likely = [sorted(lay_sign(signs[k], sign, k).likeness for k in kin) for kin in relatives]
-    return max((float(np.median(each[-RELATIVES_TELLING:])) for each in likely), default=None)

@@ -29,7 +29,7 @@ ASTRAY_FOOT = 12.0  # mm a piece is looked for from a pile's middle at most
 MISPLACED = 0.01  # what each mm from there counts against a place, squared and over 4 mm
 MANY = 2**30  # more pieces than any photo shows
 OWN_PIECES = 3  # pieces of a kind from which its outline and look are told by them alone
-BODY = 0.9  # of a mask that is surely inside the piece
+BODY = 0.9  # of the most of a mask: surely inside the piece
 RIM_SHOWN = 8.0  # times its mask that a thing's colour shows in a blurred rim
 STRANGE_PIXEL = (
     0.3  # log units unlike the board from which a pixel is certainly not it, and a third of
@@ -263,7 +263,7 @@ def borrow_looks(looks: dict[str, list[StandingLook]], kinds: Sequence[str]) -> 
 
 def body_colour(looks: Sequence[StandingLook]) -> np.ndarray:
     """(3,) log, of most of what is inside their masks"""
-    return np.median(np.concatenate([v.patch[v.mask > BODY] for v in looks]), 0)
+    return np.median(np.concatenate([v.patch[v.mask >= BODY * v.mask.max()] for v in looks]), 0)
 
 
 def recolour_look(look: StandingLook, colour: np.ndarray) -> StandingLook:

@@ -122,8 +122,11 @@ def score_part(
     return places
 
 
-def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> Fits:
-    """How well each kind of its heap fits where a piece was found, by colour and outline"""
+def weigh_kinds(
+    samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found], own_form: bool = True
+) -> Fits:
+    """How well each kind of its heap fits where a piece was found, by colour and outline. own_form:
+    kinds of the form that it was found as, too"""
     plan = samplers.plan
     specimens = [specimen_found(samplers, heaps, f) for f in found]
     colours = body_colours(plan, specimens)
@@ -137,6 +140,8 @@ def weigh_kinds(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found
         foot = f.top - lean * plan.pieces[f.kind].height
         for kind in heap.kinds:
             piece = plan.pieces[kind]
+            if piece.shape == f.shape and not own_form:
+                continue
             room = Room(foot, np.array(piece.footprint), np.full(2, MENDED / 2), lean)
             tilts = outline_turns(piece.shape)
             fits[i, kind] = score_places(
@@ -181,7 +186,7 @@ def exchange_mistaken(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
     if not any(plan.artwork.get(f.kind) for f in found):
         return
     for _ in range(ROUNDS_EXCHANGED):
-        fits = weigh_kinds(samplers, heaps, found)
+        fits = weigh_kinds(samplers, heaps, found, own_form=False)
         rivals = rival_shapes({f.shape for f in found})
         laid = {}
         for (i, kind), fit in fits.items():
@@ -195,8 +200,8 @@ def exchange_mistaken(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
             return
         for i, j in exchanged:
             one, other = found[i].kind, found[j].kind
-            tell_kind(plan, found[i], other, fits[i, other])
-            tell_kind(plan, found[j], one, fits[j, one])
+            tell_kind(plan, found[i], other, fits.get((i, other)))
+            tell_kind(plan, found[j], one, fits.get((j, one)))
         lay_by_signs(samplers, heaps, found)
 
 

@@ -13,7 +13,12 @@ import numpy as np
 
 from calibration.learned.naming import differing_parts
 from calibration.learned.seek import Samplers
-from calibration.learned.sign_alignment import SAME_SIGN, cut_signs, lay_sign
+from calibration.learned.sign_alignment import (
+    SAME_SIGN,
+    cut_signs,
+    differing_part,
+    lay_sign,
+)
 from calibration.learned.specimens import Specimen
 from vision.plan import Plan
 
@@ -22,7 +27,8 @@ from vision.plan import Plan
 GAINED = 0.15
 RELATIVES_TELLING = 4  # relatives that say how much like theirs a sign is, those most like it
 
-Candidates = Mapping[tuple[int, str], Specimen]  # (piece, kind) -> it, laid as one of that kind
+# (piece, kind) -> it, laid as one of that kind, of those kinds of another form that it may be
+Candidates = Mapping[tuple[int, str], Specimen]
 
 
 def find_exchanged(
@@ -31,20 +37,19 @@ def find_exchanged(
     """Pairs of pieces of one heap of which each bears the other kind's sign, as that kind's relatives in
     other heaps bear it; no piece in two. heaps: (n,) the heap of each"""
     plan, signs = samplers.plan, cut_signs(samplers, pieces)
-    anew = [a for a in laid if plan.pieces[a[1]].shape != plan.pieces[pieces[a[0]].kind].shape]
-    asked = dict(zip(anew, cut_signs(samplers, [laid[a] for a in anew])))
+    anew = dict(zip(laid, cut_signs(samplers, list(laid.values()))))
 
     @cache
     def compare_signs(ask: tuple[int, str] | int, k: int) -> float:
         """0..1: how much alike a piece's sign, as it lies or laid anew, and the k-th's are"""
-        sign = signs[ask] if isinstance(ask, int) else asked[ask]
+        sign = signs[ask] if isinstance(ask, int) else anew[ask]
         return lay_sign(signs[k], sign, k).likeness
 
     @cache
     def liken_sign(i: int, kind: str, apart: frozenset[int]) -> float | None:
         """0..1: how much a piece's sign is like that of those relatives of a kind that it is most like;
         None where there are none"""
-        ask = (i, kind) if (i, kind) in asked else i
+        ask = (i, kind) if (i, kind) in anew else i
         likely = [
             sorted(compare_signs(ask, k) for k in kin)[-RELATIVES_TELLING:]
             for kin in relatives_of(plan, heaps, pieces, i, kind, apart)
@@ -52,7 +57,7 @@ def find_exchanged(
         return max((float(np.median(some)) for some in likely), default=None)
 
     gained = []
-    for i, j in pairs_of_kinds(heaps, pieces, laid):
+    for i, j in pairs_of_kinds(plan, heaps, pieces, laid):
         one, other = pieces[i].kind, pieces[j].kind
         apart = frozenset(differing_parts(plan.artwork, one, other) or ())
         ways = [(i, other), (j, one)], [(i, one), (j, other)]
@@ -68,14 +73,15 @@ def find_exchanged(
 
 
 def pairs_of_kinds(
-    heaps: Sequence[int], pieces: Sequence[Specimen], laid: Candidates
+    plan: Plan, heaps: Sequence[int], pieces: Sequence[Specimen], laid: Candidates
 ) -> Iterator[tuple[int, int]]:
     """Pairs of pieces of one heap that may be each other's kinds"""
     for i, j in combinations(range(len(pieces)), 2):
-        kinds = {pieces[i].kind, pieces[j].kind}
-        if heaps[i] == heaps[j] and len(kinds) == 2:
-            if all((k, kind) in laid for k in (i, j) for kind in kinds):
-                yield i, j
+        one, other = pieces[i].kind, pieces[j].kind
+        alike = plan.pieces[one].shape == plan.pieces[other].shape
+        exchangeable = alike or ((i, other) in laid and (j, one) in laid)
+        if heaps[i] == heaps[j] and one != other and exchangeable:
+            yield i, j
 
 
 def relatives_of(
@@ -90,10 +96,7 @@ def relatives_of(
     part, none of those `apart`, by that part: those of its own kind may have been mistaken as well"""
     out: dict[int, list[int]] = defaultdict(list)
     for k, other in enumerate(pieces):
-        differing = differing_parts(plan.artwork, kind, other.kind) or ()
-        alike = plan.pieces[other.kind].shape == plan.pieces[kind].shape
-        if heaps[k] != heaps[i] and alike and len(differing) == 1:
-            part = next(iter(differing))
-            if part not in apart:
-                out[part].append(k)
+        part = differing_part(plan, kind, other.kind)
+        if heaps[k] != heaps[i] and part is not None and part not in apart:
+            out[part].append(k)
     return list(out.values())

@@ -81,13 +81,21 @@ def choose_partners(plan: Plan, pieces: Sequence[Specimen]) -> dict[int, list[in
         i: [
             n
             for k, some in kinds.items()
-            if plan.pieces[k].shape == plan.pieces[kind].shape
-            and (k == kind or len(differing_parts(plan.artwork, kind, k) or ()) == 1)
+            if k == kind or differing_part(plan, kind, k) is not None
             for n in [n for n in some if n != i][:MOST_TRIED]
         ]
         for kind, mine in kinds.items()
         for i in mine
     }
+
+
+def differing_part(plan: Plan, one: str, other: str) -> int | None:
+    """The only part in which two kinds of one form are printed otherwise; None where there is none, or
+    more than one"""
+    if plan.pieces[one].shape != plan.pieces[other].shape:
+        return None
+    parts = differing_parts(plan.artwork, one, other) or ()
+    return next(iter(parts)) if len(parts) == 1 else None
 
 
 def cut_signs(samplers: Samplers, pieces: Sequence[Specimen]) -> list[Sign]:

@@ -213,7 +213,8 @@ def cut_standing(
             strange[n] = cv2.blur(other, (3, 3))
         middle = slice(round((beside - max(size) / 4) * view.scale), -round(beside * view.scale))
         rows = slice(middle.start, -middle.start)
-        for kind in sorted({found[n].kind for n in numbers}):
+        kinds = sorted({found[n].kind for n in numbers})
+        for kind in kinds:
             mine = [n for n in numbers if found[n].kind == kind]
             alike = mine if len(mine) >= OWN_PIECES else numbers
             core = np.concatenate([strange[n][rows, middle].ravel() for n in alike])
@@ -245,7 +246,7 @@ def cut_standing(
                         view.scale,
                     )
                 )
-        borrow_looks(out, sorted({found[n].kind for n in numbers}))
+        borrow_looks(out, kinds)
     return dict(out)
 
 

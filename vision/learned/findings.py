@@ -49,8 +49,7 @@ def join_findings(found: Sequence[Finding]) -> Finding:
     chances: dict[int, float] = defaultdict(float)
     for f in found:
         chances[f.sought] += f.chance
-    total = min(max(chances.values()), SUREST)
-    return msgspec.structs.replace(found[0], chance=max(total, found[0].chance))
+    return msgspec.structs.replace(found[0], chance=min(max(chances.values()), SUREST))
 
 
 class OutlineMap:

@@ -547,7 +547,7 @@ class LearnedReader:
             apart = np.hypot(*(feet[kept] - feet[n]).T)
             near = apart <= self.clashes[rivals[n] | rivals[kept], forms[n], forms[kept]]
             if near.any():
-                joined[kept[int(np.flatnonzero(near)[apart[near].argmin()])]].append(n)
+                joined[kept[int(np.where(near, apart, np.inf).argmin())]].append(n)
             else:
                 joined[n] = [n]
         return [join_findings([ordered[n] for n in some]) for some in joined.values()]

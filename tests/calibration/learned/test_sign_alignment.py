@@ -27,8 +27,11 @@ PLAN = parse_plan(
     },
     "drawn",
 )
-STROKES = {"man": [(-3, -2, 3, 2), (1, -4, 2, 3)], "gate": [(-4, -4, 4, -2), (-4, -4, -2, 4)]}
-STROKES["star"] = [(-4, -1, 4, 1), (-1, -4, 1, 4)]
+STROKES = {
+    "man": [(-3, -2, 3, 2), (1, -4, 2, 3)],
+    "gate": [(-4, -4, 4, -2), (-4, -4, -2, 4)],
+    "star": [(-4, -1, 4, 1), (-1, -4, 1, 4)],
+}
 
 
 def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = False):
@@ -104,7 +107,12 @@ def exchanged_of(lie: list[str], told: list[str], relatives: list[str]) -> list[
 
     pieces = [lay_as(n, k) for n, k in enumerate([*told, *relatives])]
     heaps = [0] * len(lie) + list(range(1, len(relatives) + 1))
-    laid = {(n, k): lay_as(n, k) for n in range(len(lie)) for k in lie}
+    laid = {
+        (n, k): lay_as(n, k)
+        for n in range(len(lie))
+        for k in lie
+        if PLAN.pieces[k].shape != PLAN.pieces[told[n]].shape
+    }
     return find_exchanged(samplers, heaps, pieces, laid)
 
 

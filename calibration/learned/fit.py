@@ -22,7 +22,9 @@ from vision.reader import Reader
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar
 
-LEARNING_STEPS = 120  # batches that the trunk and its first classes are learnt from: docs/learned.md has the curve
+# batches that the trunk and its first classes are learnt from: so few keep Tigris within three minutes
+# (docs/lab/2026-11-28-the-matchers-gone.md)
+LEARNING_STEPS = 120
 TRUNK_FILE = Path(__file__).with_name("trunk.npz")
 NEEDED = ("jax", "onnx")
 

@@ -28,7 +28,7 @@ SAMPLES_SHOWN, SHOWN_SEED = 24, 88_888  # tell how large the trunk's numbers gro
 GRAPH = "graph"  # the trunk as it is read with, among the weights that were taught
 FIRST_SHARE = 0.25  # of all steps in which a copy's classes are fitted before the trunk learns too
 # of all steps: so many batches more that the classes are fitted to once the trunk is taught: they cost a
-# third of a step and lack more (docs/learned.md)
+# third of a step and lack more (docs/lab/2026-11-27-what-the-last-fit-learns-from.md)
 LAST_SHARE = 2.4
 
 

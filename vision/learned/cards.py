@@ -14,14 +14,17 @@ import numpy as np
 from vision.learned.groups import EMPTY
 from vision.storage import model_file
 
-CARD_SAMPLES = 20  # along the longest card's side: with 32 no other card is told (docs/learned.md)
+# along the longest card's side: with 32 no other card is told
+# (docs/lab/2026-11-27-cards-by-their-looks-and-odd-light.md)
+CARD_SAMPLES = 20
 CARD_ASTRAY = 2  # samples by which a card may lie off its site's middle: 4 mm of 40
 RIM_SAMPLES = 1  # at a card's rim that are left out: there it is seen mixed with the ground
 # of its width that a piece hides about its middle: between a square's side and its diagonal
 HIDING_WIDTH = 1.25
 LEAST_SHOWN = 0.04  # of a card that must be seen for it to be told
 # log units by which the light of a card may differ from its look's, somebody's shadow, and its
-# colour: from 0.08 to 0.2 cards are told alike, with 0.04 worse (docs/learned.md)
+# colour: from 0.08 to 0.2 cards are told alike, with 0.04 worse
+# (docs/lab/2026-11-28-how-cards-are-compared.md)
 LIGHT_LEFT, COLOUR_LEFT = 1.0, 0.12
 # of a print's contrast by which it may differ from its look's, in a veil of light
 CONTRAST_LEFT = 0.3
@@ -34,7 +37,7 @@ FRACTION_ASTRAY = 0.3
 # apart: so much do looks of one print
 TELLING_APART = 0.1
 # of the samples so few count, for neighbours err alike: on eight copies 0.1 to 0.2 tell cards as
-# well (docs/learned.md)
+# well (docs/lab/2026-11-28-how-cards-are-compared.md)
 SAMPLES_COUNT = 0.2
 CARD_ERRING = math.log(1e-3)  # the most that is held against a card
 LEAST_PLACED = 0.3  # of a card that must be seen for it to be told how it lies

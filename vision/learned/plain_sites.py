@@ -17,7 +17,8 @@ from vision.plan import Site
 CELL = 4  # canvas pixels across the cells that are compared: a camera's noise is 0.01 in them
 PLAIN_GRID = 10  # places a side at which a site is compared
 # of how unlike the empty board the least visible thing is that a copy's photos show on a site; log units
-# at most, for what nobody showed. Six copies' test photos: docs/learned.md
+# at most, for what nobody showed. Six copies' test photos:
+# docs/lab/2026-11-28-boards-nobody-had-looked-at.md
 SURELY_PLAIN, MOST_PLAIN = 0.5, 0.12
 # chances told of such a site: that nothing lies there, and each class
 PLAINLY_EMPTY, HARDLY_ELSE = 0.999, 1e-6

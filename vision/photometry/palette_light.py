@@ -48,7 +48,8 @@ BRIGHTNESS_SD, HUE_SD = (1.7, 0.9, 0.9, 0.5, 0.5, 0.5), (0.25, 0.08, 0.08, 0.05,
 STILL = 0.02
 FEWEST = 20  # places to tell light by
 # one standard deviation of a rendition's contrast and vividness; by how little they differ that is
-# left, from photo to photo of one camera (docs/learned.md); how far off a place may be in each turn
+# left, from photo to photo of one camera (docs/lab/2026-11-28-the-matchers-gone.md); how far off a
+# place may be in each turn
 RENDITION_SD, LEAST_RENDITION, RENDITION_ROUNDS = 0.4, 0.03, (0.3, 0.2, 0.12, 0.12)
 RENDITION_SPAN = (0.5, 2.0)  # of contrast and vividness: no camera is farther off
 # brightness and two hues at right angles, of B G R

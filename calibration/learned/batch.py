@@ -15,8 +15,8 @@ from vision.learned.network import (
     PIECE_GRID,
     PIECE_REACH,
     SITE_GRID,
+    frame_pieces,
     grid_places,
-    square_axes,
 )
 from vision.learned.sampling import (
     frame_tops,
@@ -46,6 +46,11 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
     allowed_kinds: np.ndarray
 
     @property
+    def form_sizes(self) -> np.ndarray:
+        """(2, forms) px, width and rise"""
+        return np.array([(f.width, f.rise) for f in self.forms]).T * self.scale
+
+    @property
     def quarters(self) -> np.ndarray:
         """(groups,) bool: whether what lies there may lie turned by quarters"""
         return np.array([g.quarters for g in self.groups])
@@ -70,8 +75,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         parts = [self.sample_arrays(s, n, rng) for n, s in enumerate(samples)]
         out = {key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
         if self.forms:
-            out["form_reach"] = np.array([f.reach * self.scale for f in self.forms], np.float32)
-            out["form_width"] = np.array([f.width * self.scale for f in self.forms], np.float32)
+            out["form_width"], out["form_rise"] = self.form_sizes.astype(np.float32)
             out["form_kinds"] = self.allowed_kinds
         return out
 
@@ -85,6 +89,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
             out |= self.piece_arrays(s, n, seen, rng)
             out["heat"] = self.heat_target(s)
             out["points"] = pad_rows(s.points[:POINTS], POINTS, NOBODY)[None]
+            out["camera"] = s.camera[None].astype(np.float32)
         return out
 
     def site_arrays(
@@ -138,9 +143,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
     ) -> dict[str, np.ndarray]:
         """Places where pieces lie, some pixels off as a heat map finds them, and places where none
         does. seen: the sample's picture"""
-        reach, width = (
-            np.array([getattr(f, k) for f in self.forms]) * self.scale for k in ("reach", "width")
-        )
+        width, rise = self.form_sizes
         points = s.points[s.points[:, 1] >= 0]
         points = points[rng.permutation(len(points))[: PIECE_ROWS - NEGATIVES]]
         form, kind = points[:, 0].astype(int), points[:, 1].astype(int)
@@ -168,9 +171,9 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         kind = np.concatenate([kind, np.full(free.sum(), self.allowed_kinds.shape[1] - 1)])
         at = np.vstack([at, none_at[free]])
         half = SIDE // 2
-        axes = square_axes(PIECE_REACH * reach[form])
-        index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
-        pixels = sample_polar(seen, at, width[form])
+        axes = frame_pieces(at, s.camera, width[form], rise[form])
+        index, weight = grid_places(at, PIECE_REACH * axes, PIECE_GRID, 2, (half, half))
+        pixels = sample_polar(seen, at, axes)
         return {
             "piece_index": pad_rows(index + n * half * half, PIECE_ROWS),
             "piece_weight": pad_rows(weight, PIECE_ROWS),

@@ -81,11 +81,13 @@ class Truth(msgspec.Struct, eq=False):
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
     """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 8)
-    group, class, x, y px of the middle of what is looked at, its two sides px; close: of sites with pieces that stand (group, class, the input of their close-up)"""
+    group, class, x, y px of the middle of what is looked at, its two sides px; camera: (3,) px, x, y and
+    height; close: of sites with pieces that stand (group, class, the input of their close-up)"""
 
     x: np.ndarray
     points: np.ndarray
     sites: np.ndarray
+    camera: np.ndarray
     close: list[tuple[int, int, np.ndarray]] = []
 
 
@@ -199,6 +201,7 @@ class Composer:
         reference = crop_padded(self.reference, x0, y0) if truth.ground is None else truth.ground
         points = np.array(truth.points, np.float32).reshape(-1, 4)
         points[:, 2:] = (points[:, 2:] - (x0, y0)) @ m[:, :2].T + m[:, 2]
+        seen_from = self.view.place_camera(truth.camera, np.array([x0, y0]))
         inside = (points[:, 2:] > 1).all(1) & (points[:, 2:] < SIDE - 2).all(1)
         sites, close, (off, axes) = [], [], self.frame_sites(truth.camera)
         for k in np.flatnonzero(
@@ -231,6 +234,7 @@ class Composer:
             x.astype(np.float16),
             points[inside],
             np.array(sites, np.float32).reshape(-1, 8),
+            np.append(m[:, :2] @ seen_from[:2] + m[:, 2], seen_from[2]),
             outside
             + [
                 (n, label, stack_input(*(close_up(m, at, sides) for m in (picture, reference))))

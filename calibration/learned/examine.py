@@ -113,7 +113,7 @@ def examine_network(lesson: Lesson, reader: LearnedReader) -> Examination:
                 continue
             one = cv2.dilate(np.ascontiguousarray(logits[..., f]), np.ones((3, 3)))
             x, y = np.round((mine[:, 2:] + 0.5) / 2 - 0.5).astype(int).T
-            found, kinds = reader.weigh_places(f, [glance], one[y, x], mine[:, 2:4])
+            found, kinds = reader.weigh_places(f, [glance], one[y, x], mine[:, 2:4], sample.camera)
             out.pieces.extend(
                 PieceAnswer(f, int(want), float(p), dict(zip(reader.of_form[f], row.tolist())))
                 for want, p, row in zip(mine[:, 1], found, kinds)

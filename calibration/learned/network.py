@@ -280,15 +280,13 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
         batch["heat"].astype(jnp.float32),
     )
     loss += heat_loss(logits, target)
-    index, weight, form, middle = mistaken_places(
-        lax.stop_gradient(logits), target, batch["form_reach"]
-    )
+    index, weight, form, middle, axes = mistaken_places(lax.stop_gradient(logits), target, batch)
     index, weight, pixels = (
         jnp.concatenate([batch[k], v])
         for k, v in (
             ("piece_index", index),
             ("piece_weight", weight),
-            ("piece_pixels", polar_pixels(batch["x"], *middle, batch["form_width"][form])),
+            ("piece_pixels", polar_pixels(batch["x"], *middle, axes)),
         )
     )
     none = batch["form_kinds"].shape[1] - 1
@@ -302,16 +300,15 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
 
 
 def polar_pixels(
-    x: jax.Array, sample: jax.Array, y: jax.Array, x_at: jax.Array, width: jax.Array
+    x: jax.Array, sample: jax.Array, y: jax.Array, x_at: jax.Array, axes: jax.Array
 ) -> jax.Array:
     """(r, ANGLES, FINER * RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r,) of a sample, in its
-    pixels; width: (r,) pixels"""
+    pixels; axes: (r, 2, 2) pixels"""
     half = x.shape[1]
     flat = unpack_pixels(x, 3).reshape(-1, 3).astype(jnp.float32)
-    off = jnp.asarray(polar_offsets())
+    off = jnp.asarray(polar_offsets(), jnp.float32) @ axes
     fy, fx = (
-        jnp.clip(v[:, None] + off[None, :, k] * width[:, None], 0, 2 * half - 1.001)
-        for v, k in ((y, 1), (x_at, 0))
+        jnp.clip(v[:, None] + off[..., k], 0, 2 * half - 1.001) for v, k in ((y, 1), (x_at, 0))
     )
     y0, x0 = jnp.floor(fy).astype(jnp.int32), jnp.floor(fx).astype(jnp.int32)
     py, px = (fy - y0)[..., None], (fx - x0)[..., None]
@@ -323,11 +320,10 @@ def polar_pixels(
 
 
 def mistaken_places(
-    logits: jax.Array, target: jax.Array, reach: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array, tuple[jax.Array, jax.Array, jax.Array]]:
+    logits: jax.Array, target: jax.Array, batch: Mapping[str, jax.Array]
+) -> tuple[jax.Array, jax.Array, jax.Array, tuple[jax.Array, jax.Array, jax.Array], jax.Array]:
     """Where heat maps (n, h, w, forms) are highest though no piece lies there: places as of
-    `sample_features`, their forms, and (sample, y, x in its pixels) each. reach: (forms,) pixels along
-    a piece's longer side"""
+    `sample_features`, their forms, (sample, y, x in its pixels) each, and as of `frame_pieces`"""
     n, h, _, forms = logits.shape
     wrong = jnp.where(target < 0.05, logits, -1e9)
     blocks = wrong.reshape(n, h // 4, 4, h // 4, 4, forms)  # at most one of 4 x 4 places
@@ -336,20 +332,31 @@ def mistaken_places(
     _, block = lax.top_k(value, WRONG)
     inner = jnp.take_along_axis(inner, block, 2)
     y, x = block // (h // 4) * 4 + inner // 4, block % (h // 4) * 4 + inner % 4
-    t = ((jnp.arange(PIECE_GRID) + 0.5) / PIECE_GRID - 0.5) * PIECE_REACH / 2
-    oy, ox = (
-        v.reshape(1, 1, 1, -1) * reach.reshape(1, -1, 1, 1)
-        for v in jnp.meshgrid(t, t, indexing="ij")
+    form = jnp.broadcast_to(jnp.arange(forms).reshape(1, -1, 1), (n, forms, WRONG)).reshape(-1)
+    sample = jnp.broadcast_to(jnp.arange(n).reshape(n, 1, 1), (n, forms, WRONG)).reshape(-1)
+    y, x = y.reshape(-1), x.reshape(-1)
+    at = jnp.stack([2 * x + 0.5, 2 * y + 0.5], 1)
+    axes = lean_frames(
+        at, batch["camera"][sample], batch["form_width"][form], batch["form_rise"][form]
     )
-    fy, fx = (jnp.clip(v[..., None] + o, 0, h - 1.001) for v, o in ((y, oy), (x, ox)))
+    t = ((jnp.arange(PIECE_GRID) + 0.5) / PIECE_GRID - 0.5) * PIECE_REACH / 2
+    off = jnp.stack(jnp.meshgrid(t, t), -1).reshape(-1, 2) @ axes
+    fy, fx = (jnp.clip(v[:, None] + off[..., k], 0, h - 1.001) for v, k in ((y, 1), (x, 0)))
     y0, x0 = jnp.floor(fy).astype(jnp.int32), jnp.floor(fx).astype(jnp.int32)
     py, px = fy - y0, fx - x0
-    first = jnp.arange(n).reshape(n, 1, 1, 1) * h * h
+    first = (sample * h * h)[:, None]
     index = jnp.stack([first + (y0 + dy) * h + x0 + dx for dy in (0, 1) for dx in (0, 1)], -1)
     weight = jnp.stack(
         [(py if dy else 1 - py) * (px if dx else 1 - px) for dy in (0, 1) for dx in (0, 1)], -1
     )
-    form = jnp.broadcast_to(jnp.arange(forms).reshape(1, -1, 1), (n, forms, WRONG)).reshape(-1)
-    sample = jnp.broadcast_to(jnp.arange(n).reshape(n, 1, 1), (n, forms, WRONG))
-    middle = (sample.reshape(-1), 2 * y.reshape(-1) + 0.5, 2 * x.reshape(-1) + 0.5)
-    return index.reshape(len(form), -1, 4), weight.reshape(len(form), -1, 4), form, middle
+    return index, weight, form, (sample, at[:, 1], at[:, 0]), axes
+
+
+def lean_frames(at: jax.Array, camera: jax.Array, width: jax.Array, rise: jax.Array) -> jax.Array:
+    """As `frame_pieces`, of places (r, 2) each seen by a camera (r, 3) of its own"""
+    high = camera[:, 2]
+    shift = (at - camera[:, :2]) * (rise * (high - rise / 2) / (high * (high - rise)))[:, None]
+    length = jnp.linalg.norm(shift, axis=1, keepdims=True)
+    along = jnp.where(length > 1e-6, shift / jnp.maximum(length, 1e-6), jnp.array([1.0, 0.0]))
+    across = jnp.stack([-along[:, 1], along[:, 0]], 1)
+    return jnp.stack([along * (length + width[:, None]), across * width[:, None]], 1)

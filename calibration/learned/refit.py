@@ -30,8 +30,8 @@ from vision.learned.network import (
     PIECE_GRID,
     PIECE_REACH,
     Weights,
+    frame_pieces,
     grid_places,
-    square_axes,
 )
 from vision.learned.reader import find_peaks
 from vision.learned.sampling import sample_polar
@@ -77,11 +77,14 @@ def refit_classes(
 
 def turn_batch(batch: Batch, quarters: int) -> Batch:
     """A batch's inputs and loose pieces turned counterclockwise"""
-    pixels, points = unpack_pixels(batch["x"]), batch["points"].copy()
-    last, (a, b) = pixels.shape[1] - 1, (points[..., 2].copy(), points[..., 3].copy())
-    where = (a, b), (b, last - a), (last - a, last - b), (last - b, a)
-    points[..., 2], points[..., 3] = where[quarters]
-    return {"x": pack_pixels(np.rot90(pixels, quarters, (1, 2))), "points": points}
+    pixels, out = unpack_pixels(batch["x"]), {}
+    last = pixels.shape[1] - 1
+    for name, first in (("points", 2), ("camera", 0)):
+        out[name] = batch[name].copy()
+        a, b = batch[name][..., first], batch[name][..., first + 1]
+        where = (a, b), (b, last - a), (last - a, last - b), (last - b, a)
+        out[name][..., first], out[name][..., first + 1] = where[quarters]
+    return out | {"x": pack_pixels(np.rot90(pixels, quarters, (1, 2)))}
 
 
 def peak_rows(
@@ -95,7 +98,8 @@ def peak_rows(
     none = len(names)
     told = [[(g, k) for g, k, name in names if name in form.told_kinds] for form in shapes.forms]
     out = []
-    for n, (x, points) in enumerate(zip(batch["x"].astype(np.float32), batch["points"])):
+    shown = zip(batch["x"].astype(np.float32), batch["points"], batch["camera"])
+    for n, (x, points, camera) in enumerate(shown):
         seen, half = picture_of(x), len(x)
         for f, form in enumerate(shapes.forms):
             forms, kinds = zip(*told[f])
@@ -106,17 +110,18 @@ def peak_rows(
             at, high = at[inside], high[inside]
             width = form.width * shapes.scale
             label = label_peaks(at, points[np.isin(points[:, 0], forms)], width, none)
-            shown = (label >= 0) & (label < none), label == none
-            some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED_PEAKS] for v in shown])
+            asked = (label >= 0) & (label < none), label == none
+            some = np.concatenate([rng.permutation(np.flatnonzero(v))[:ASKED_PEAKS] for v in asked])
             if not len(some):
                 continue
             at = at[some]
-            axes = square_axes(np.full(len(at), PIECE_REACH * form.reach * shapes.scale))
-            index, weight = grid_places(at, axes, PIECE_GRID, 2, (half, half))
+            rise = form.rise * shapes.scale
+            axes = frame_pieces(at, camera, *(np.full(len(at), v) for v in (width, rise)))
+            index, weight = grid_places(at, PIECE_REACH * axes, PIECE_GRID, 2, (half, half))
             out.append(
                 {
                     "embedded": embed_rows(w, fine[n], index, weight),
-                    "pixels": sample_polar(seen, at, np.full(len(at), width)).astype(np.float16),
+                    "pixels": sample_polar(seen, at, axes).astype(np.float16),
                     "heat": np.clip(high[some], *HEAT_SPAN).astype(np.float32),
                     "label": label[some].astype(np.int32),
                     "allowed": np.repeat(allowed[None], len(at), 0),

@@ -63,6 +63,10 @@ class Canvas(msgspec.Struct, frozen=True):
         """(..., 2) board mm -> canvas pixels"""
         return (np.asarray(mm, float) + self.margin) * self.scale - 0.5
 
+    def place_camera(self, camera: np.ndarray, origin: np.ndarray) -> np.ndarray:
+        """(3,) pixels from a part's origin (2,), and pixels high, of a camera at (3,) mm"""
+        return np.append(self.to_px(camera[:2]) - origin, camera[2] * self.scale)
+
     def to_mm(self, px: np.ndarray) -> np.ndarray:
         """(..., 2) canvas pixels -> board mm"""
         return (np.asarray(px, float) + 0.5) / self.scale - self.margin

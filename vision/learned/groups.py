@@ -258,6 +258,11 @@ class Form(msgspec.Struct, frozen=True):
         return is_upright(self.size, self.height)
 
     @property
+    def rise(self) -> float:
+        """mm from its foot to its top, both of which are looked at where it stands"""
+        return self.height if self.upright else 0.0
+
+    @property
     def found_height(self) -> float:
         """mm above its foot of the point by which it is found"""
         return self.height / 2 if self.upright else self.height

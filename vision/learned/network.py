@@ -57,6 +57,18 @@ def lean_axes(shift: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return length, along, np.stack([-along[:, 1], along[:, 0]], 1)
 
 
+def frame_pieces(
+    at: np.ndarray, camera: np.ndarray, width: np.ndarray, rise: np.ndarray
+) -> np.ndarray:
+    """(r, 2, 2) px, the sides of what shows loose pieces found at (r, 2) px, along and across: where one
+    stands, from its foot to its top. camera: (3,) px, x, y and height; width, rise: (r,) px, as of `Form`"""
+    high = camera[2]
+    shift = rise * (high - rise / 2) / (high * (high - rise))
+    length, along, across = lean_axes((at - camera[:2]) * shift[:, None])
+    width = np.reshape(width, (-1, 1))
+    return np.stack([along * (length + width), across * width], 1)
+
+
 def standing_axes(shift: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
     """Close-ups of pieces that stand, whose tops are seen `shift` (r, 2) off their feet: (r, 2) how
     far their middles lie from the feet, (r, 2, 2) their sides, the one along the lean first; all in
@@ -79,16 +91,16 @@ def grid_places(
 
 
 def polar_places(
-    middle_px: np.ndarray, reach_px: np.ndarray, shape: tuple[int, int]
+    middle_px: np.ndarray, axes_px: np.ndarray, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where rings about middles (r, 2) px, out to a little more than half of `reach_px` (r,), fall
-    on a picture (h, w): as `grid_places`, the angles first"""
-    off = polar_offsets()[None] * np.asarray(reach_px, float).reshape(-1, 1, 1)
+    """Where rings about middles (r, 2) px, out to a little more than half of their sides (r, 2, 2) px,
+    fall on a picture (h, w): as `grid_places`, the angles first"""
+    off = polar_offsets()[None] @ np.asarray(axes_px, float)
     return neighbours_of(np.asarray(middle_px, float)[:, None] + off, shape)
 
 
 def polar_offsets() -> np.ndarray:
-    """(ANGLES * FINER * RINGS, 2) of a piece's width: where it is sampled about its middle"""
+    """(ANGLES * FINER * RINGS, 2) of a piece's sides: where it is sampled about its middle"""
     rings = FINER * RINGS
     angle = np.repeat(2 * np.pi * np.arange(ANGLES) / ANGLES, rings)
     ring = np.tile(0.55 * (np.arange(rings) + 0.5) / rings, ANGLES)

@@ -67,6 +67,7 @@ from vision.learned.network import (
     WIDE_CHANNELS,
     Weights,
     coarsen_pictures,
+    frame_pieces,
     match_parts,
     match_templates,
     square_axes,
@@ -118,6 +119,10 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
     def places(self, at: np.ndarray) -> np.ndarray:
         """(n, 2) pixels of the part, as the network saw it"""
         return np.array(self.shown.shape[1::-1]) - 1 - at if self.turned else at
+
+    def sides(self, axes: np.ndarray) -> np.ndarray:
+        """(n, 2, 2) pixels, sides of places, as the network saw them"""
+        return -axes if self.turned else axes
 
     def crop_window(self, part: CanvasPart, window: Window) -> Glance:
         """The same of a window inside the part that was glanced at"""
@@ -269,7 +274,7 @@ class LearnedReader:
 
     def is_doubted(self, group: int, found: SiteEvidence) -> bool:
         """Whether a cluster of this group is looked at once more: where pieces lie on cards, without which
-        a second look tells nothing more (docs/learned.md)"""
+        a second look tells nothing more (docs/lab/2026-11-27-a-second-look.md)"""
         lies = group in self.cards and bool(self.groups[group].loose and found.options)
         return lies and found.best_logp < PLAIN_CLUSTER
 
@@ -461,9 +466,9 @@ class LearnedReader:
         """How well the copy's prints fit sites about (r, 2) px, sides (r, 2, 2) px: as `match_prints`"""
         return self.match_prints("site", sample_pictures(seen, at, axes), quarters)
 
-    def piece_prints(self, seen: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
-        """How well the copy's prints fit pieces `width` (r,) px wide about (r, 2): as `match_prints`"""
-        return self.match_prints("piece", sample_polar(seen, at, width), False)
+    def piece_prints(self, seen: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        """How well the copy's prints fit pieces about (r, 2) px, sides (r, 2, 2) px: as `match_prints`"""
+        return self.match_prints("piece", sample_polar(seen, at, axes), False)
 
     def match_prints(self, name: str, fine: np.ndarray, quarters: bool) -> np.ndarray:
         """(r, n) how much of pictures that are `FINER` the copy's own colours take, and how well the prints
@@ -485,12 +490,12 @@ class LearnedReader:
         maps = [self.heat_maps(v.heat) for v in glances]
         ways = [m[::-1, ::-1] if v.turned else m for v, m in zip(glances, maps)]
         logits = sum(ways[1:], ways[0]) / np.float32(len(ways))
-        found = []
+        camera, found = self.view.place_camera(camera_position(part.pose), part.origin), []
         for f in range(len(self.forms)):
             at, high = find_peaks(logits[..., f])
             if not len(at):
                 continue
-            here, kinds = self.weigh_places(f, glances, high, at)
+            here, kinds = self.weigh_places(f, glances, high, at, camera)
             told = [self.form_of[self.of_form[f][k]] for k in kinds.argmax(1)]
             tops = self.view.to_mm(at + part.origin)
             heights = np.array([self.forms[g].found_height for g in told])
@@ -510,17 +515,23 @@ class LearnedReader:
         return self.without_clashes(self.piles.leave_piled(found))
 
     def weigh_places(
-        self, form: int, glances: Sequence[Glance], heat: np.ndarray, at: np.ndarray
+        self,
+        form: int,
+        glances: Sequence[Glance],
+        heat: np.ndarray,
+        at: np.ndarray,
+        camera: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """((n,) chance that a piece of this form or a rival lies there, (n, kinds as of `of_form`) which
-        it is). heat: (n,) logits; at: (n, 2) px"""
-        axes = square_axes(np.full(len(at), PIECE_REACH * self.forms[form].reach * self.view.scale))
-        width = np.full(len(at), self.forms[form].width * self.view.scale)
+        it is). heat: (n,) logits; at: (n, 2) px; camera: (3,) px, x, y and height"""
+        scale, sought = self.view.scale, self.forms[form]
+        width, rise = (np.full(len(at), v * scale) for v in (sought.width, sought.rise))
+        axes = frame_pieces(at, camera, width, rise)
         told = [
             self.classify(
                 "piece",
-                sample_map(v.fine, v.places(at), axes, PIECE_GRID, 2),
-                self.piece_prints(v.shown, v.places(at), width),
+                sample_map(v.fine, v.places(at), PIECE_REACH * v.sides(axes), PIECE_GRID, 2),
+                self.piece_prints(v.shown, v.places(at), v.sides(axes)),
             )
             for v in glances
         ]

@@ -83,10 +83,10 @@ def sample_map(
     return gather_places(features, *grid_places(at, axes, grid, stride, features.shape[:2]))
 
 
-def sample_polar(picture: np.ndarray, at: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """(r, ANGLES, FINER * RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces `width` (r,) px
-    wide"""
-    places = polar_places(at, width, picture.shape[:2])
+def sample_polar(picture: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """(r, ANGLES, FINER * RINGS, c) of a picture (h, w, c) about (r, 2) px, of pieces with sides
+    (r, 2, 2) px"""
+    places = polar_places(at, axes, picture.shape[:2])
     return gather_places(picture, *places).reshape(len(at), ANGLES, -1, picture.shape[-1])
 
 

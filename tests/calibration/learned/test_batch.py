@@ -16,12 +16,15 @@ def shown_places(arrays: dict[str, np.ndarray], kind: int) -> np.ndarray:
     return ((at * weight).sum(2).mean(1) + 0.5) * 2 - 0.5
 
 
+ABOVE = np.array([SIDE / 2, SIDE / 2, 2000.0])  # px
+
+
 def test_places_near_a_pieces_middle_are_shown_to_be_none_of_another():
     """A ship was found twice, at either end"""
     ship = Form((18.0, 12.0), False, 2.0, ("ship",))
     shapes, middle = Shapes.of((), (ship,), 2.0), np.array([SIDE / 2, SIDE / 2])
     x = np.zeros((SIDE // 2, SIDE // 2, 24), np.float16)
-    sample = Sample(x, np.array([[0, 0, *middle]]), np.zeros((0, 8), np.float32))
+    sample = Sample(x, np.array([[0, 0, *middle]]), np.zeros((0, 8), np.float32), ABOVE)
     rng, seen = np.random.default_rng(0), np.zeros((SIDE, SIDE, 3), np.float32)
     none = np.vstack(
         [shown_places(shapes.piece_arrays(sample, 0, seen, rng), 1) for _ in range(40)]

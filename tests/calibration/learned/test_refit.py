@@ -20,6 +20,7 @@ from vision.learned.network import (
     RINGS,
     TEMPLATES,
     coarsen_pictures,
+    frame_pieces,
 )
 
 if can_learn() is not None:
@@ -37,6 +38,7 @@ from calibration.learned.class_fit import (  # noqa: E402
 from calibration.learned.network import (  # noqa: E402
     class_loss,
     classify_places,
+    lean_frames,
     match_site_prints,
 )
 from calibration.learned.prints import match_parts_of_rows, share_colours_of_rows  # noqa: E402
@@ -50,6 +52,7 @@ from calibration.learned.refit import (  # noqa: E402
 pytestmark = pytest.mark.slow
 
 SIDE, WIDTH = 256, 16.0
+ABOVE = np.array([[SIDE / 2, SIDE / 2, 2000.0]])  # px: a sample's camera
 
 
 def test_a_peak_beside_a_piece_is_asked_of_nobody():
@@ -70,6 +73,7 @@ def test_peaks_of_heat_are_told_as_the_piece_they_are_meant_for_or_as_none():
     batch = {
         "x": np.zeros((1, SIDE // 2, SIDE // 2, 24), np.float16),
         "points": np.array([[[0, 1, 101, 121], [0, 0, 2, 141]]], np.float32),
+        "camera": ABOVE,
     }
     features = np.zeros_like(heat), None, heat
     [rows] = peak_rows(weights, shapes, features, batch, np.random.default_rng(0))
@@ -87,14 +91,24 @@ def test_pieces_are_where_they_were_in_a_turned_batch(quarters):
     batch = {
         "x": stack_input(seen, np.full_like(seen, 4.6)).astype(np.float16)[None],
         "points": np.array([[[0, 1, x, y], [-1, -1, -1, -1]]], np.float32),
+        "camera": np.array([[x, y, 2000]], np.float32),
     }
     turned = turn_batch(batch, quarters)
     form, kind, there, down = turned["points"][0, 0]
     picture = picture_of(turned["x"][0])
     assert np.unravel_index(picture.sum(2).argmax(), picture.shape[:2]) == (down, there)
     assert (form, kind) == (0, 1) and turned["points"][0, 1, 0] == -1
+    assert turned["camera"].tolist() == [[there, down, 2000]]
     assert np.array_equal(np.rot90(picture, -quarters), picture_of(batch["x"][0]))
     assert batch["points"][0, 0].tolist() == [0, 1, x, y]
+
+
+def test_frames_are_the_same_where_they_are_learnt_from_and_read():
+    rng = np.random.default_rng(0)
+    at, width = rng.uniform(0, SIDE, (9, 2)), rng.uniform(5, 20, 9)
+    rise, camera = rng.choice([0.0, 60.0], 9), np.array([-30.0, 150, 800])
+    frames = lean_frames(at, np.tile(camera, (9, 1)), width, rise)
+    assert np.asarray(frames) == pytest.approx(frame_pieces(at, camera, width, rise), rel=1e-4)
 
 
 def test_what_describes_a_place_is_shaken_only_where_classes_are_fitted_last(monkeypatch):
@@ -168,6 +182,7 @@ def test_a_peak_of_one_form_at_a_rival_is_told_as_that():
     batch = {
         "x": np.zeros((1, SIDE // 2, SIDE // 2, 24), np.float16),
         "points": np.array([[[1, 1, 101, 121], [1, 1, 141, 61]]], np.float32),
+        "camera": ABOVE,
     }
     features = np.zeros_like(heat), None, heat
     tall, flat = peak_rows(weights, shapes, features, batch, np.random.default_rng(0))

@@ -24,7 +24,7 @@ from calibration.learned.teach import initial_weights
 from devtools.bench import memory_mb
 from vision.evidence.site_evidence import CountedEvidence
 from vision.frame_cache import FrameCache
-from vision.geometry.footprints import lean_at
+from vision.geometry.footprints import lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import (
@@ -61,6 +61,7 @@ from vision.learned.network import (
     SITE_TEMPLATE,
     TEMPLATES,
     WIDE_CHANNELS,
+    frame_pieces,
     grid_places,
     slide_templates,
     square_axes,
@@ -367,6 +368,20 @@ def test_a_close_up_lays_the_lean_to_the_right():
     assert y == pytest.approx(h / 2, abs=2) and x == pytest.approx(w * 0.74, abs=4)
 
 
+def test_what_stands_is_looked_at_from_its_foot_to_its_top():
+    """An obelisk and a figure were told apart by a foot's width about their middles"""
+    camera, foot, height = np.array([40.0, 90, 700]), np.array([[300.0, 250]]), 60.0
+    middle, top = (foot + top_shift(camera, foot, h) for h in (height / 2, height))
+    [[along, across]] = frame_pieces(middle, camera, np.array([20.0]), np.array([height]))
+    length = np.linalg.norm(top - foot)
+    assert np.linalg.norm(along) == pytest.approx(length + 20)
+    assert along @ across == pytest.approx(0)
+    assert along / np.linalg.norm(along) == pytest.approx(((top - foot) / length)[0])
+    assert np.linalg.norm(across) == pytest.approx(20)
+    [flat] = frame_pieces(middle, camera, np.array([20.0]), np.zeros(1))
+    assert flat.tolist() == [[20, 0], [0, 20]]
+
+
 def test_what_is_found_on_a_pile_says_what_lies_there_but_not_how_it_is_turned(image):
     sized = {"size": 18, "height": 2}
     plan = parse_plan(
@@ -459,7 +474,7 @@ def test_what_is_looked_for_as_one_form_may_be_told_as_another_like_it(image, mo
     heat[20, 20, tall] = 3.0
     chances = {"obelisk": 0.2, "figure": 0.8}
 
-    def weigh_places(form, glances, high, at):
+    def weigh_places(form, glances, high, at, camera):
         assert form == tall
         kinds = [[chances[reader.names[n]] for n in reader.of_form[form]]]
         return np.array([0.9]), np.array(kinds)
@@ -675,10 +690,11 @@ def test_cards_are_kept_with_the_reader(card_reader, image):
 def test_a_glance_turned_by_half_finds_the_same_pieces(reader, monkeypatch):
     high, shown = np.full((40, 48, len(reader.forms)), -9.0, np.float32), np.zeros((80, 96, 3))
     high[12, 30, 0] = 2.0
-    asked = []
+    asked, sides = [], []
 
-    def weigh_places(form, glances, heat, at):
+    def weigh_places(form, glances, heat, at, camera):
         asked.append([v.places(at) for v in glances])
+        sides.append([v.sides(square_axes(np.ones(1))) for v in glances])
         return np.array([0.9]), np.ones((1, len(reader.of_form[form])))
 
     monkeypatch.setattr(reader, "heat_maps", lambda heat: heat)
@@ -691,6 +707,7 @@ def test_a_glance_turned_by_half_finds_the_same_pieces(reader, monkeypatch):
     straight, back = asked[-1]
     assert straight == pytest.approx(np.array([[60.5, 24.5]]))
     assert back == pytest.approx(np.array([[95 - 60.5, 79 - 24.5]]))
+    assert (sides[-1][0] == -sides[-1][1]).all()
 
 
 @pytest.mark.parametrize(("sure", "looks"), [(0.9, 1), (0.999, 0)])

@@ -684,6 +684,7 @@ class LearnedReader:
             "scale": self.view.scale,
             "margin": self.view.margin,
             "plain": self.plain,
+            "leaning": True,
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
         }
@@ -712,6 +713,9 @@ class LearnedReader:
         for g in groups:
             if g.ids and not np.allclose(g.box, group_box(plan, g.ids)):
                 raise ValueError(f"{g.ids[0]} is looked at otherwise")
+        # earlier models describe it by a square about its middle
+        if any(f.upright for f in forms) and not about.get("leaning"):
+            raise ValueError(f"{forms[0].kinds[0]} is looked at otherwise")
         return cls(
             plan,
             view,

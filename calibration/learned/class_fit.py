@@ -1,6 +1,7 @@
-"""Begins a copy's own classes and prints from what an untaught trunk makes of made-up samples:
-features are worked out once and learnt from many times, in a fraction of the time that learning
-through the trunk takes. `fit_classes` is what learning begins with."""
+"""Fits a copy's own classes and prints to features of synthetic samples, with the trunk frozen: the
+features are computed once and used for many steps, in a fraction of the time that training through
+the trunk takes. Training begins with `fit_classes`, while the trunk is still the one that ships
+with the project, not yet fine-tuned on the copy; `refit.py` ends it with `fit_told`."""
 
 from __future__ import annotations
 

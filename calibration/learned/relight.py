@@ -9,9 +9,9 @@ import numpy as np
 
 from vision.photometry.room_light import DARK
 
-# What light leaves once it is undone, measured on nine copies' test photos
-# (docs/lab/2026-11-24-prints-and-crowds.md): made up somewhat stronger. Log units
-# of a field of light and of its colour, noise
+# What remains of the lighting after correction, made somewhat stronger than was measured on eight
+# copies (docs/lab/2026-11-24-prints-and-crowds.md). Standard deviations, in log units, of a smooth
+# light field and of its colour; the highest level of noise
 LIGHT, TINT, NOISE = 0.09, 0.02, 0.03
 # of the samples show a lamp or a window mirrored: from so much to so much light, of 255, across so much of a
 # sample's half side. On real/chess one lightens the dark squares of a whole rank by 100

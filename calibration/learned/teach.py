@@ -168,7 +168,7 @@ def _teach_and_tell(
 
 
 def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
-    """What reads with these weights, believed wholly"""
+    """A reader with these weights"""
     return LearnedReader(
         lesson.plan,
         lesson.view,

@@ -10,9 +10,9 @@ from vision.learned.network import (
     TRUNK_LAYERS,
 )
 
-TrunkMaps = tuple[
-    np.ndarray, np.ndarray, np.ndarray
-]  # (h/2, w/2, 24), (h/4, w/4, WIDE), heat features (h/2, w/2, 24)
+# fine (h/2, w/2, FINE_CHANNELS), quarter (h/4, w/4, WIDE_CHANNELS), heat features (h/2, w/2,
+# FINE_CHANNELS)
+TrunkMaps = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Trunk:

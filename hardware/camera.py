@@ -1,5 +1,5 @@
-"""Cameras, all with one face: `open`, `read`, `close`. Which one is said by a dict, `[camera]` of
-the configuration.
+"""Cameras, all with the same interface: `open`, `read`, `close`. A dict, `[camera]` in the
+configuration, says which one to use.
 
     [camera]
     kind = "pi"            # number = 0, size = [1640, 1232], focus, mains (hardware/pi_camera.py)
@@ -7,10 +7,10 @@ the configuration.
                            # mains (hardware/usb_camera.py)
     kind = "folder"        # path = "pictures", seconds = 1.0 (each), loop = false
     kind = "video"         # path = "evening.mp4", loop = false
-    kind = "simulated"     # made by whoever opens it, see `open_camera`
+    kind = "simulated"     # constructed by the caller, see `open_camera`
 
-focus = "auto" lets a lens that can find its focus do so once; a number keeps it there (Pi:
-dioptres, USB: the driver's own figure). mains = 60 where lamps flicker by 60 Hz, else 50.
+focus = "auto" lets an autofocus lens focus once; a number fixes the focus there (Pi: dioptres,
+USB: the driver's own unit). mains = 60 where the mains frequency is 60 Hz, else 50.
 """
 
 from __future__ import annotations
@@ -25,36 +25,34 @@ from typing import Any
 import cv2
 import numpy as np
 
-# seconds that exposure and white balance get before they are locked: at least, at most
+# seconds that exposure and white balance get before they are locked: least, most
 SETTLE, LONGEST = 1.0, 6.0
-# they are at rest when for so many seconds they have not changed by more than this share
+# they have settled once they have not changed by more than this share for so many seconds
 CALM, CHANGE = 0.5, 0.01
 AUTO = "auto"
 PICTURES = (".jpg", ".jpeg", ".png")
 
 
 class CameraLost(OSError):
-    """There is no picture to be had; the message is one line that says which camera and what is
-    wrong."""
+    """The camera gives no picture; the message is one line that names the camera and the fault."""
 
 
 class CameraHangs(CameraLost):
-    """The camera is there, but gives no picture: it may take another process to free it."""
+    """The camera is there but does not respond: only a new process may be able to free it."""
 
 
 class BadCamera(ValueError):
-    """A camera that the configuration does not describe; the message names the key and the
-    fault."""
+    """The configuration describes no usable camera; the message names the key and the fault."""
 
 
 class Camera(abc.ABC):
     """A source of pictures. Use it as a context manager, or `open` and `close` it. After CameraLost
-    it may be opened anew.
+    it may be opened again.
 
-    live: whether a real sensor looks, whose pictures are never twice the same. twofold: whether
-    `glance` comes from a small stream of its own and costs less than a full picture. focuses:
-    whether the lens can find its focus by itself; known once it was open. focus: where such a lens
-    is kept, in its own unit; None: not found yet. on_focus: called with what was found.
+    live: whether this is a real sensor, which never gives the same picture twice. twofold: whether
+    `glance` comes from a separate small stream and costs less than a full picture. focuses: whether
+    the lens has autofocus; known once the camera has been open. focus: the position at which such a
+    lens is kept, in its own unit; None: not found yet. on_focus: called with the position found.
     """
 
     name = "camera"
@@ -82,12 +80,12 @@ class Camera(abc.ABC):
         return cv2.resize(self.read(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
     def settle(self) -> None:  # noqa: B027
-        """Lets exposure and white balance find the room's light anew, and a lens its focus that has
-        none yet, then locks them; nothing where there is no such. Raises CameraLost."""
+        """Lets exposure and white balance adapt to the room again, and an unfocused lens focus,
+        then locks them; does nothing if the camera has none of these. Raises CameraLost."""
 
     def focus_anew(self) -> None:
-        """Lets the lens find its focus anew; where it finds none, or cannot look for it, it stays.
-        Raises CameraLost."""
+        """Lets the lens focus again; if it finds no focus, or has no autofocus, it stays where it
+        is. Raises CameraLost."""
         before, self.focus = self.focus, None
         try:
             self.settle()
@@ -95,7 +93,7 @@ class Camera(abc.ABC):
             self.focus = before if self.focus is None else self.focus
 
     def renewed(self) -> Camera:
-        """One like it, not open: for whoever gives this one up because it hangs."""
+        """An unopened camera like this one, to replace it when it hangs."""
         return self
 
     def __enter__(self) -> Camera:
@@ -112,7 +110,7 @@ class Camera(abc.ABC):
 
 
 class FolderCamera(Camera):
-    """Pictures of a folder in the order of their names, each seen for some seconds."""
+    """The pictures in a folder, in file-name order, each shown for some seconds."""
 
     live = False
 
@@ -191,7 +189,7 @@ class VideoCamera(Camera):
 
 
 def wait_for_rest(sample: Callable[[], Sequence[float]], clock: Callable[[], float]) -> None:
-    """Until what `sample` says stays as it is (CALM, CHANGE), for SETTLE to LONGEST seconds"""
+    """Waits SETTLE to LONGEST seconds, until what `sample` returns has settled (CALM, CHANGE)."""
     began = clock()
     seen: list[tuple[float, np.ndarray]] = []
     while True:
@@ -208,7 +206,7 @@ def wait_for_rest(sample: Callable[[], Sequence[float]], clock: Callable[[], flo
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, and after it what was behind it"""
+    """The message of an error, followed by that of its cause"""
     words = " ".join(str(error).split()) or type(error).__name__
     cause = error.__cause__
     while cause is not None and cause.__cause__ is not None:

@@ -19,8 +19,8 @@ def open_camera(
 ) -> Camera:
     """The camera that a configuration describes, not opened yet. Raises BadCamera.
 
-    folder: what paths in it are relative to. makers: further kinds, such as "simulated", called
-    with the other keys.
+    folder: the one that paths in it are relative to. makers: constructors of further kinds, such as
+    "simulated", called with the other keys.
     """
     options = dict(config)
     kind = options.pop("kind", "usb")

@@ -1,10 +1,10 @@
-"""Paints the picture that a camera takes of a scene: numpy and OpenCV, far things first, no
-rendering library.
+"""Renders the picture that a camera takes of a scene, with numpy and OpenCV alone, far things
+first.
 
-The ground (table, print, cards) is sampled through the lens once and kept; pieces are drawn onto
+The ground (table, print, cards) is sampled through the lens once and cached; pieces are drawn onto
 it, each face by the homography of its corners; shadows are projected outlines, blurred; then light,
-blur and noise. The picture before noise is kept as long as scene, view and light stay what they
-are, so a resting table costs little.
+blur and noise. The picture before noise is cached as long as scene, view and light do not change,
+so a table at rest costs little.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hardware import props
 from hardware.raster import FINE, bgr_of, draw_scene
 from hardware.scene import CARD, CARD_GAP, Light, Scene, Thing, Tier, View
 
-# mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
+# mm: anything taller casts its shadow on its neighbours too, not only on the ground
 TALL = 5.0
-PAPER_PX = 3.0  # the print is kept at most this fine, pixels a mm
+PAPER_PX = 3.0  # the highest resolution at which the print is cached, pixels a mm
 
 
 class Film:
-    """Films scenes. Keeps what stays the same between two pictures; one camera should keep one
-    Film."""
+    """Films scenes. Caches what stays the same between two pictures; a camera should have a Film of
+    its own."""
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -83,13 +83,13 @@ class Film:
         if key not in self._grounds:
             if len(self._grounds) > 3:
                 self._grounds.popitem(last=False)
-            # the board too, so that its id stays its own
+            # the board is kept too, so that its id is not reused
             self._grounds[key] = _paint_ground(scene, view), scene.board
         self._grounds.move_to_end(key)
         return self._grounds[key][0]
 
     def _lit(self, scene: Scene, view: View, light: Light) -> np.ndarray:
-        """(h, w, 3) uint8: 128 leaves a pixel as it is"""
+        """(h, w, 3) uint8: 128 leaves a pixel unchanged"""
         key = (view.key, light, scene.size)
         if key not in self._lights:
             if len(self._lights) > 3:
@@ -173,7 +173,7 @@ class Film:
                 face[..., :3] = _mottle_print(
                     face[..., :3], grain, zlib.crc32(body.thing.look.encode()), 1 / 24
                 )
-            self._faces[key] = face, x0, y0, body.tiers  # the tiers too: their id stays theirs
+            self._faces[key] = face, x0, y0, body.tiers  # the tiers too: no reused id
         texture, x0, y0, _ = self._faces[key]
         th, tw = texture.shape[:2]
         box = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
@@ -196,8 +196,8 @@ class _Body:
 
 
 def _texture_step(scale: float) -> float:
-    """The fineness textures are kept at for a scale: few different ones, a little finer than
-    needed."""
+    """The resolution at which textures are cached for a scale: one of a few steps, a little finer
+    than needed."""
     return 2.0 ** (math.ceil(2 * math.log2(max(scale, 0.25) * 1.05)) / 2)
 
 
@@ -245,7 +245,7 @@ def _draw_sides(
     eye: np.ndarray,
     lamp: np.ndarray,
 ) -> None:
-    """The sides of a body that the camera sees, each as bright as it is turned to the lamp."""
+    """Draws the sides of a body that the camera sees, brighter the more they face the lamp."""
     low, high = view.to_px(outline, bottom), view.to_px(outline, top)
     if top - bottom <= TALL + 1 and (disc or len(outline) > 8):
         hull = cv2.convexHull(np.concatenate([low, high]).astype(np.float32)).reshape(-1, 2)
@@ -279,8 +279,7 @@ def _fill_polygon(image: np.ndarray, polygon: np.ndarray, colour: np.ndarray) ->
 def _cast_shadows(
     image: np.ndarray, bodies: Sequence[_Body], view: View, lamp: np.ndarray, light: Light
 ) -> None:
-    """Darkens what lies in the shadow of the bodies: on the plane they stand on, softer the higher
-    they reach."""
+    """Darkens the shadows of the bodies on the plane they stand on, softer for taller bodies."""
     if light.shadow <= 0:
         return
     h, w = image.shape[:2]
@@ -317,8 +316,8 @@ def _cast_shadows(
 
 
 def _shadow_outlines(body: _Body, tier: Tier, lamp: np.ndarray) -> list[np.ndarray]:
-    """Outlines of a tier's shadow on the plane under the body. Things without sides (a hand) cast
-    what is drawn of them."""
+    """Outlines of a tier's shadow on the plane under the body. Things without sides (a hand) cast a
+    shadow of the shape that is drawn of them."""
     z0, z1 = tier["z"]
     if tier["side"]:
         outlines = [(np.asarray(tier["outline"], float), [z0, z1])]
@@ -364,7 +363,7 @@ def _plane_of_pixels(view: View, step: int = 1) -> np.ndarray:
 
 
 def _paint_ground(scene: Scene, view: View) -> np.ndarray:
-    # Through the lens by a map worked out on every eighth pixel: lenses are smooth.
+    # The map through the lens is computed at every eighth pixel only: lenses are smooth.
     coarse = _plane_of_pixels(view, 8)
     w, h = view.size
     xs, ys = np.meshgrid(np.arange(w, dtype=np.float32) / 8, np.arange(h, dtype=np.float32) / 8)
@@ -387,8 +386,8 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
         sheet = draw_scene(scene.board, 0, 0, round(bw * fine), round(bh * fine), fine, 2)
         sheet[..., :3] = _mottle_print(sheet[..., :3], scene.paper, scene.seed)
         x, y = plane[..., 0] * fine - 0.5, plane[..., 1] * fine - 0.5
-        # The print ends at its edge, its colours do not fade before it: else the board would look
-        # smaller than it is.
+        # Colours must not fade towards the print's edge, or the board would look smaller than it
+        # is.
         seen = cv2.remap(sheet[..., :3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         alpha = cv2.remap(sheet[..., 3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)[
             ..., None
@@ -436,8 +435,7 @@ def _random_patches(rng: np.random.Generator, h: int, w: int, cells: tuple[int, 
 
 
 def _mottle_print(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> np.ndarray:
-    """A print with patches and grain. cells: how many patches there are, beside those on a whole
-    board."""
+    """A print with patches and grain. cells: the number of patches, relative to a whole board."""
     rng = np.random.default_rng(seed + 1)
     h, w = sheet.shape[:2]
     cloud: np.ndarray = np.zeros((h, w), np.float32)
@@ -468,7 +466,7 @@ def _draw_table(scene: Scene, plane: np.ndarray) -> np.ndarray:
     else:
         grain = 0.03 * _random_patches(rng, n, n, (10, 10))
     wood = np.clip(np.array(bgr_of(scene.tint)) * (1 + grain)[..., None], 0, 255).astype(np.uint8)
-    # The pattern is mirrored beyond its edge, so that it has no seam anywhere on the table.
+    # The pattern is mirrored at its edges, so that there is no seam on the table.
     where = (plane + 300) * (n / 900)
     return cv2.remap(
         wood, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
@@ -509,7 +507,7 @@ def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
 
 
 def through_jpeg(image: np.ndarray, quality: int = 88) -> np.ndarray:
-    """The picture after a trip through JPEG."""
+    """The picture after JPEG compression."""
     packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
     unpacked = cv2.imdecode(packed, cv2.IMREAD_COLOR)
     assert unpacked is not None

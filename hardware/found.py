@@ -1,5 +1,4 @@
-"""Which cameras there are: what a set-up offers to choose from. Nothing is opened, so that one in
-use is found too."""
+"""Lists the cameras that the set-up offers. None is opened, so that one in use is found too."""
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ Found = dict[str, Any]  # {"name": what people read, "camera": a `[camera]` tabl
 def cameras_here(
     sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")
 ) -> list[Found]:
-    """The Pi's own first, then USB cameras. A machine without any: []."""
+    """The Pi's own first, then USB cameras; [] if there is none."""
     return [*_pi_cameras(), *_usb_cameras(sys, dev)]
 
 
 def usual_camera() -> dict[str, Any]:
-    """The `[camera]` table of a table that names none"""
+    """The `[camera]` section for a configuration without one"""
     return next((c["camera"] for c in cameras_here()), {"kind": "usb"})
 
 
@@ -34,7 +33,7 @@ def _pi_cameras() -> list[Found]:
     except Exception as e:
         log.warning("%s", e)
         return []
-    # libcamera lists USB cameras too; through V4L2 they can be locked as well.
+    # libcamera lists USB cameras too, but their exposure and focus can only be locked through V4L2.
     return [
         {"name": f"Pi camera {n}: {c.get('Model', '?')}", "camera": {"kind": "pi", "number": n}}
         for n, c in enumerate(known)
@@ -43,7 +42,7 @@ def _pi_cameras() -> list[Found]:
 
 
 def _usb_cameras(sys: Path, dev: Path) -> list[Found]:
-    # The number may be another one after the plug was out; udev's names stay.
+    # The number may change when the camera is plugged in again; udev's names do not.
     lasting = {p.resolve().name: p for p in sorted((dev / "v4l" / "by-id").glob("*-video-index0"))}
     found = []
     for node in sorted(sys.glob("video*"), key=lambda p: (len(p.name), p.name)):
@@ -54,8 +53,7 @@ def _usb_cameras(sys: Path, dev: Path) -> list[Found]:
             )
         except OSError:
             continue
-        # A camera's further nodes carry no pictures, and a Pi has a dozen nodes that are no
-        # cameras.
+        # A camera has further nodes without pictures, and a Pi a dozen nodes that are not cameras.
         if index == "0" and f"{os.sep}usb" in os.path.realpath(node / "device"):
             found.append(
                 {

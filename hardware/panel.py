@@ -1,4 +1,4 @@
-"""Lamp, buzzer and buttons at the table, through gpiozero; each may be missing, all of them too.
+"""Lamp, buzzer and buttons at the table, through gpiozero; any or all of them may be missing.
 
     [pins]                                     # BCM numbers
     lamp = { red = 17, green = 27, blue = 22 } # an RGB lamp; or three: green, amber, red; or 17
@@ -7,7 +7,7 @@
     undo = 6
     mute = 13
 
-Each verdict has a colour and a rhythm of its own, so that it can be told without seeing colour.
+Each verdict has its own colour and its own rhythm, so that it can be told without seeing colour.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from itertools import cycle
 from typing import Any
 
-BEAT = 0.125  # seconds a step of a rhythm lasts
+BEAT = 0.125  # seconds per step of a rhythm
 STEADY, SLOW, FAST, TWICE, BLIP, DARK = (
     (1,),
     (1,) * 8 + (0,) * 8,
@@ -52,15 +52,15 @@ class PinFault(ValueError):
 
 
 class NoPins(PinFault):
-    """What was said of the pins is right, but this machine's cannot be used: the table plays on
-    without them."""
+    """The configuration of the pins is valid, but this machine's pins cannot be used: the table
+    plays on without them."""
 
 
 class Panel:
-    """What the table shows and hears by itself. Made by `open`, or `Panel()` for a table without
-    any of it.
+    """Lamp, buzzer and buttons of the table. Made by `open`, or `Panel()` for a table that has
+    none.
 
-    signal: the verdict now shown; muted: whether the buzzer keeps still; buzzes: how often it has
+    signal: the verdict shown now; muted: whether the buzzer is muted; buzzes: how often it has
     sounded.
     """
 
@@ -94,7 +94,7 @@ class Panel:
         os.environ.setdefault("LG_WD", tempfile.gettempdir())
         import gpiozero
 
-        # what cannot be used is said once, below
+        # what cannot be used is reported once, below
         warnings.simplefilter("ignore", gpiozero.PinFactoryFallback)
         try:
             if "lamp" in pins:
@@ -110,7 +110,7 @@ class Panel:
         except PinFault:
             panel.close()
             raise
-        except Exception as e:  # a pin library's own errors are of no family
+        except Exception as e:  # the errors of pin libraries have no common class
             panel.close()
             help = (
                 "; on a Pi: sudo apt-get install python3-lgpio, then make install"
@@ -129,7 +129,7 @@ class Panel:
             self._lamp.show(*SIGNALS[verdict])
 
     def buzz(self) -> None:
-        """A short one, if nobody has muted it."""
+        """A short buzz, unless muted."""
         if self.muted:
             return
         self.buzzes += 1
@@ -137,7 +137,7 @@ class Panel:
             self._buzzer.beep(BUZZ, 0.01, n=1, background=True)
 
     def on(self, button: str, call: Callable[[], None]) -> None:
-        """call() runs, in gpiozero's thread, when a button is pressed: "done", "undo" or "mute"."""
+        """call() runs in gpiozero's thread when a button ("done", "undo" or "mute") is pressed."""
         if button not in BUTTONS:
             raise PinFault(f"pins: {button!r} is none of {', '.join(BUTTONS)}")
         self._pressed[button] = call
@@ -152,7 +152,7 @@ class Panel:
             call()
 
     def close(self) -> None:
-        """Switches everything off and lets go of the pins."""
+        """Switches everything off and releases the pins."""
         for device in (self._lamp, self._buzzer, *self._buttons.values()):
             if device is not None:
                 device.close()
@@ -160,7 +160,7 @@ class Panel:
 
 
 class _Lamp:
-    """An RGB lamp, three lamps, or a single one, that keeps a rhythm in gpiozero's thread."""
+    """An RGB lamp, three lamps, or a single one, blinking in a rhythm in gpiozero's thread."""
 
     def __init__(self, pins: Any, factory: Any, beat: float) -> None:
         import gpiozero
@@ -184,7 +184,7 @@ class _Lamp:
             if name == "rgb":
                 values: list[Any] = [tuple(step * c for c in RGB[colour]) for step in rhythm]
             else:
-                # Three lamps have no blue: a question lights amber, in its own rhythm.
+                # Three lamps include no blue one: a question lights amber, in its own rhythm.
                 mine = name in ("any", {"blue": "amber"}.get(colour, colour))
                 values = [int(bool(step and mine)) for step in rhythm]
             lamp.source = None

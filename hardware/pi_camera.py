@@ -1,4 +1,4 @@
-"""The Pi's camera through picamera2, which is imported late: it can be installed nowhere else."""
+"""The Pi's camera through picamera2, which is imported late: it can be installed only on a Pi."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import numpy as np
 
 from hardware.camera import AUTO, Camera, CameraHangs, CameraLost, one_line, wait_for_rest
 
-WAIT, START = 1.5, 5.0  # seconds a camera that runs, or has just been started, gets for a picture
-FOCUS = 8.0  # ... and for a whole search for the focus
-# pictures a second while light and focus are searched for, which goes picture by picture
+WAIT, START = 1.5, 5.0  # seconds to wait for a picture, of a running camera and of one just started
+FOCUS = 8.0  # ... and for a complete autofocus search
+# pictures a second while exposure and focus are searched for, which takes one step per picture
 QUICK = 30.0
 BUFFERS = 4
-# pictures that still come as they were asked for before something is set: by as many requests, by
-# one that picamera2 keeps, and those that the sensor has begun
+# pictures that still arrive with the old settings after a change: one for each buffer, one that
+# picamera2 keeps, and those that the sensor has already begun
 UNDER_WAY = BUFFERS + 4
-SLOWEST = 2  # times longer a picture may take by little light
+SLOWEST = 2  # how many times longer a picture may take in dim light
 MANUAL, LOCKED = 1, 0  # libcamera's AeFlickerMode, AfMode
 
 
 class PiCamera(Camera):
     """A full and a small stream at once; exposure, white balance and focus locked.
 
-    number: libcamera's. size: of the full picture, pixels. fps: pictures a second by a good light;
-    nobody looks more often. focus: dioptres (1 / metres). mains: Hz."""
+    number: libcamera's. size: of the full picture, pixels. fps: pictures a second in good light,
+    the most that anybody reads. focus: dioptres (1 / metres). mains: Hz."""
 
     twofold = True
 
@@ -45,7 +45,7 @@ class PiCamera(Camera):
     ) -> None:
         self.number, self.size, self.fps, self.mains, self._clock = number, size, fps, mains, clock
         self.focus = None if focus == AUTO else float(focus)
-        # a quarter, and even: its colours come for two by two pixels
+        # a quarter, and even, since YUV420 has one colour for two by two pixels
         self.small = size[0] // 8 * 2, size[1] // 8 * 2
         self.name = f"Pi camera {number}"
         self._camera: Any = None
@@ -59,8 +59,8 @@ class PiCamera(Camera):
             self._camera = made(self.number)
             self._camera.configure(
                 self._camera.create_video_configuration(
-                    # libcamera names formats by their order in a word: its RGB888 lies in memory as
-                    # B, G, R.
+                    # libcamera names formats by their order in a word: its RGB888 is B, G, R in
+                    # memory.
                     main={"size": self.size, "format": "RGB888"},
                     lores={"size": self.small, "format": "YUV420"},
                     raw=None,
@@ -76,11 +76,11 @@ class PiCamera(Camera):
         if self._camera is None:
             return
         with self._told():
-            self._light()  # what was set before is handed in with this picture's request, alone
+            self._light()  # submits what was set before, on its own, with this picture's request
             self._set(AeEnable=True, AwbEnable=True, FrameDurationLimits=self._limits(QUICK))
             if self.focus is not None:
                 self._set(AfMode=LOCKED, LensPosition=self.focus)
-            for _ in range(UNDER_WAY):  # in which a light that is locked rests
+            for _ in range(UNDER_WAY):  # still with the old, locked exposure, which looks settled
                 self._light()
             wait_for_rest(self._light, self._clock)
             if self.focuses and self.focus is None:
@@ -99,16 +99,16 @@ class PiCamera(Camera):
     def focus_anew(self) -> None:
         super().focus_anew()
         if self._camera is not None and self.focus is not None:
-            # a search that found none has left the lens anywhere
+            # a failed search leaves the lens at any position
             self._set(AfMode=LOCKED, LensPosition=self.focus)
 
     def _find_focus(self) -> None:
-        """By a picture without contrast none is found: it is looked for again when the light is
-        found anew"""
+        """A picture without contrast gives no focus: the search is repeated when the exposure is
+        next adjusted"""
         try:
             if not self._camera.autofocus_cycle(wait=FOCUS):
                 return
-        except TimeoutError:  # whether it gives pictures at all the next one asked for tells
+        except TimeoutError:  # the next request shows whether it gives pictures at all
             self._camera.cancel_all_and_flush()
             return
         self.focus = float(self._camera.capture_metadata(wait=WAIT)["LensPosition"])
@@ -126,8 +126,8 @@ class PiCamera(Camera):
         return round(1e6 / fps), round(SLOWEST * 1e6 / self.fps)
 
     def _set(self, **controls: Any) -> None:
-        """Those that this sensor has: a monochrome one has no white balance, many lenses no
-        focus"""
+        """Sets those controls that the camera has: a monochrome sensor has no white balance, many
+        lenses no focus"""
         known = self._camera.camera_controls
         self._camera.set_controls({k: v for k, v in controls.items() if k in known})
 
@@ -135,8 +135,8 @@ class PiCamera(Camera):
         return np.ascontiguousarray(self._capture("main")[..., :3])
 
     def glance(self) -> np.ndarray:
-        # YUV420: brightness first, then the two colours in rows half as long; any row may be longer
-        # than the picture is wide.
+        # YUV420: first brightness, then the two colour planes in rows half as long; rows may be
+        # padded beyond the picture's width.
         (w, h), planes = self.small, self._capture("lores")
         colours = planes[h:].reshape(2, h // 2, -1)[..., : w // 2]
         return cv2.cvtColor(
@@ -152,7 +152,7 @@ class PiCamera(Camera):
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What goes wrong becomes CameraLost, and the camera is closed"""
+        """Turns any error into CameraLost, and closes the camera"""
         try:
             yield
         except CameraLost:
@@ -167,10 +167,9 @@ class PiCamera(Camera):
     def close(self) -> None:
         camera, self._camera = self._camera, None
         if camera is not None:
-            # What was asked for and never came is dropped first: `stop` would wait behind it for
-            # ever.
+            # Pending requests are dropped first: `stop` would wait for them for ever.
             for step in (camera.cancel_all_and_flush, camera.stop, camera.close):
-                # a camera that was pulled out cannot be closed properly, and need not be
+                # a camera that was unplugged cannot be closed properly, and need not be
                 with suppress(Exception):
                     step()
 
@@ -181,10 +180,10 @@ class PiCamera(Camera):
 
 
 def load_picamera2() -> Any:
-    """picamera2's class. Raises CameraLost; None: it is not installed."""
+    """picamera2's class; None if it is not installed. Raises CameraLost."""
     try:
         from picamera2 import Picamera2
-    except Exception as e:  # built for another numpy, or its libcamera is missing
+    except Exception as e:  # built for a different numpy, or without its libcamera
         if isinstance(e, ModuleNotFoundError) and e.name == "picamera2":
             return None
         raise CameraLost(f"picamera2 cannot be loaded: {one_line(e)}") from None
@@ -192,7 +191,7 @@ def load_picamera2() -> Any:
 
 
 def tidy_picamera2() -> Any:
-    """picamera2's class, which gives back what it took when it cannot be made. Raises
+    """picamera2's class, changed to release its resources if its constructor fails. Raises
     CameraLost."""
     Picamera2 = load_picamera2()
     if Picamera2 is None:
@@ -206,8 +205,8 @@ def tidy_picamera2() -> Any:
             try:
                 super().__init__(number)
             except Exception:
-                # Its pipe is made first, and this end of it is nobody's then: tried every second, a
-                # busy camera takes all there are.
+                # Its pipe is created first, and nobody closes this end of it: if a busy camera is
+                # tried every second, file descriptors run out.
                 with suppress(Exception):
                     self.close() if self.is_open else os.close(self.notifyme_w)
                 raise

@@ -1,5 +1,5 @@
-"""Things a camera over a table also sees, as looks for a scene: marker cards, hands and arms, a
-phone, a cup."""
+"""Other things that a camera over a table sees, as drawings for a scene: marker cards, hands and
+arms, a phone, a cup."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def coffee_cup() -> list[dict[str, Any]]:
     return [{"z": [0.0, 85.0], "outline": ring(40.0), "disc": True, "side": "#d8d3c6", "top": rim}]
 
 
-# "hand" stands for any of those whose first word it is.
+# "hand" stands for any name whose first word is "hand".
 PROPS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "hand": hand_over_board,
     "hand dark": lambda: hand_over_board("#7a5238", "#b03a3a", 1.2),

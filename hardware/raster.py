@@ -1,5 +1,5 @@
-"""Drawing primitives (the plain dicts of art.toml's drawings: polygon, circle, line, text, in mm)
-to pixels."""
+"""Rasterises drawing primitives (the plain dicts of art.toml's drawings: polygon, circle, line,
+text, in mm)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-FINE = 4  # bits of a pixel's fraction that cv2 draws with
+FINE = 4  # fractional bits of the coordinates that cv2 draws with
 FONT = cv2.FONT_HERSHEY_DUPLEX
 
 
@@ -36,7 +36,7 @@ def draw_scene(
     for p in prims:
         for layer, ink in ((colour, None), (alpha, (255,))):
             _draw_shape(layer, p, x0, y0, scale, ink)
-    # Colour is weighted by alpha before it is made smaller, else the empty background darkens every
+    # Colour is weighted by alpha before downsampling, or the empty background would darken every
     # edge.
     out = cv2.merge([*cv2.split(colour), alpha])
     if oversample == 1:
@@ -83,7 +83,7 @@ def _draw_shape(
 def _write_text(
     layer: np.ndarray, p: Mapping[str, Any], at: np.ndarray, scale: float, ink: tuple[int, ...]
 ) -> None:
-    """Writes into a patch of its own, then turns that onto the layer: cv2 can only write
+    """Writes into a separate patch, then rotates that onto the layer: cv2 can only write
     upright."""
     big = 64
     unit = cv2.getFontScaleFromHeight(FONT, big, 6)

@@ -1,5 +1,5 @@
-"""What a simulated camera films, as plain data: things on a table, where the camera stands, what
-light there is.
+"""What a simulated camera films, as plain data: things on a table, the camera's position and the
+light.
 
 Millimetres on the board: x right, y down, z up from the board's plane; (0, 0) is the board's upper
 left corner.
@@ -26,7 +26,7 @@ class Thing:
     """A piece lying at `at` (its middle, mm), turned clockwise by `turn` degrees, its underside at
     height z.
 
-    look: which of the scene's looks it has.
+    look: the name of its look in the scene's `looks`.
     """
 
     look: str
@@ -37,16 +37,14 @@ class Thing:
 
 @dataclass(frozen=True)
 class Scene:
-    """A table with a board on it. Two scenes with the same `base` differ in nothing but `over`.
+    """A table with a board on it. Two scenes with the same `base` differ only in `over`.
 
-    size: (width, height) of the board, mm; board: its print as drawing primitives, [] where nothing
-    is printed.
-    looks: name -> tiers; things: pieces; over: what is held above or put on the table for a moment:
-    hands, cups.
-    cards: (x, y, turn) of the middle of the four marker cards with ids 0 to 3; () without.
-    table: "wood", "cloth" or "plain", tinted and varied by `seed`; paper, grain: how mottled the
-    print of the board and of the
-    pieces is: 0 not at all, 1 like good print, 5 like a painting.
+    size: (width, height) of the board, mm; board: its print as drawing primitives, [] if it has
+    none. looks: name -> tiers; things: pieces; over: what is held above or put on the table for a
+    moment: hands, cups. cards: (x, y, turn) of the middle of the four marker cards with ids 0 to 3;
+    () without. table: "wood", "cloth" or "plain", tinted and varied by `seed`; paper, grain: how
+    mottled the print of the board and of the pieces is: 0 not at all, 1 like good print, 5 like a
+    painting.
     """
 
     size: tuple[float, float]
@@ -75,11 +73,11 @@ def card_places(size: Sequence[float]) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Light:
-    """lamp: (x, y, z) mm, relative to the board's middle; size: how wide the lamp is, mm: the
-    wider, the softer its shadows.
+    """lamp: (x, y, z) mm, relative to the board's middle; size: the lamp's width, mm: the wider,
+    the softer its shadows.
 
     warmth: 0 neutral, 1 candlelight, -1 blue daylight; shadow: how dark shadows are, 0 to 1; gloss:
-    strength of the lamp's mirror image on the board, 0 to 1.
+    strength of the lamp's reflection on the board, 0 to 1.
     """
 
     lamp: tuple[float, float, float] = (-350.0, -500.0, 900.0)
@@ -119,7 +117,7 @@ class View:
 
     @property
     def eye(self) -> np.ndarray:
-        """(3,) where the camera is: board mm, z up"""
+        """(3,) the camera's position: board mm, z up"""
         p = -cv2.Rodrigues(self.rvec)[0].T @ self.tvec.ravel()
         return np.array([p[0], p[1], -p[2]])
 
@@ -154,11 +152,11 @@ def look_down(
     blur: float = 0.7,
     noise: float = 2.0,
 ) -> View:
-    """A camera that has a board of `size` mm (and `margin` mm around it) in its picture.
+    """A camera whose picture shows a board of `size` mm and `margin` mm around it.
 
-    tilt: degrees off the plumb line; azimuth: from which side, 0 from the right, 90 from the lower
-    edge; turn: how the picture is turned, 180 for a camera on the opposite side; fill: how much of
-    the picture board and margin take.
+    tilt: degrees off the vertical; azimuth: from which side, 0 from the right, 90 from the lower
+    edge; turn: the rotation of the picture, 180 for a camera on the opposite side; fill: the share
+    of the picture that board and margin take up.
     """
     w, h = size
     focal = resolution[0] / 2 / math.tan(math.radians(field_of_view / 2))
@@ -191,7 +189,7 @@ def look_down(
                 if behind or (np.ptp(p, axis=0) / 2 / half).max() > fill
                 else (low, distance)
             )
-        # The middle of what is seen comes to the middle of the picture.
+        # The middle of what is shown is moved to the middle of the picture.
         off = ((p.min(0) + p.max(0)) / 2 - half) * distance / focal
         aim = aim + off[0] * right + off[1] * np.cross(down, right)
         aim[2] = 0.0

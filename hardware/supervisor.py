@@ -1,4 +1,4 @@
-"""Keeps a camera running: tells when it is lost, frozen, covered or in the dark, and goes on by
+"""Keeps a camera running: reports when it is lost, frozen, covered or in the dark, and continues by
 itself when it is back.
 
     with Supervisor(open_camera(config)) as eye:
@@ -22,28 +22,26 @@ from hardware.camera import Camera, CameraHangs, CameraLost, one_line
 PATIENCE = 1.5  # seconds without a new picture before the camera counts as lost or frozen
 RETRY = 1.0  # seconds between two attempts to open it
 SETTLING = 20.0  # seconds that finding light and focus may take at most
-# seconds without an answer after which the thread that waits for it is left behind, and the camera
-# opened anew
+# seconds without an answer after which the waiting thread is abandoned and the camera opened again
 GIVE_UP = 30.0
-LEFT = 3  # so many threads are left behind at most
-# seconds without a picture from a camera that is there, after which only another process may free
-# it
+LEFT = 3  # the most threads that are abandoned
+# seconds without a picture from a connected camera, after which only a new process may free it
 HOPELESS = 60.0
-# of its brightness: a picture whose coarse detail varies less shows nothing (a bare table with
-# cards: 0.06)
+# a picture whose coarse detail varies by less than this share of its brightness shows nothing (a
+# bare table with cards: 0.06)
 FLAT = 0.025
-DARK = 22.0  # grey levels: the mean of a picture in which little can be told
-ROOM = 1.5  # the room's light has changed when the picture's mean has, by this factor ...
+DARK = 22.0  # grey levels: a picture with a lower mean is too dark to read
+ROOM = 1.5  # the room's light has changed if the picture's mean has changed by this factor ...
 ROOM_AFTER = 4.0  # ... for so many seconds
 OK, LOST, FROZEN, COVERED, IN_THE_DARK = "ok", "lost", "frozen", "covered", "dark"
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
-    """A picture: number counts from 1, at is the clock's time when it was there.
+    """A picture. number: counts from 1; at: the clock's time of its arrival.
 
-    image: (h, w, 3) uint8 BGR; None where the supervisor watches the small stream and nobody asked
-    for the full picture.
-    small: (h, w, 3) uint8 BGR, for watching; None where only the full picture was taken.
+    image: (h, w, 3) uint8 BGR; None if the supervisor watches the small stream and nobody asked for
+    the full picture.
+    small: (h, w, 3) uint8 BGR, for watching; None if only the full picture was taken.
     """
 
     image: np.ndarray | None
@@ -53,8 +51,8 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
 
 
 class Judge:
-    """What can be told from pictures alone whether a camera is of use. No clock of its own: `now`
-    in seconds is handed in."""
+    """Judges from its pictures alone whether a camera is usable. It has no clock: `now`, in
+    seconds, is passed in."""
 
     def __init__(self, live: bool = True) -> None:
         self.live = live
@@ -83,8 +81,8 @@ class Judge:
         return IN_THE_DARK if grey.mean() < DARK else OK
 
     def room_changed(self, image: np.ndarray, now: float) -> bool:
-        """Whether the light has been another one for a while, so that a locked exposure should be
-        found anew."""
+        """Whether the light has been different for a while, so that the locked exposure should be
+        adjusted."""
         mean = float(image[::7, ::7].mean()) + 1.0
         if self._mean is None:
             self._mean, self._steady = mean, now
@@ -93,18 +91,18 @@ class Judge:
         return now - self._steady > ROOM_AFTER
 
     def settled(self) -> None:
-        """Exposure was found anew: what is seen next is the room's light."""
+        """The exposure was adjusted: the next picture shows the room's light."""
         self._mean = None
 
 
 class Supervisor:
-    """A camera read in a thread of its own, so that one that hangs hangs nobody else.
+    """A camera read in its own thread, so that a hanging camera blocks nobody else.
 
-    small: watch the camera's small stream, which is usual where it has one of its own; `picture`
-    then fetches a full one.
-    clock: the time, so that tests need not wait. fps: pictures a second where nobody asks for more
-    (`want`). state: "ok", "lost", "frozen", "covered" or "dark"; message: one line, "" when ok.
-    settled, focused: how often exposure and focus were found anew.
+    small: whether to watch the camera's small stream, the default if it has one; `picture` then
+    fetches a full one.
+    clock: the time, so that tests need not wait. fps: pictures a second unless somebody asks for
+    more (`want`). state: "ok", "lost", "frozen", "covered" or "dark"; message: one line, "" when
+    ok. settled, focused: how often exposure and focus were adjusted.
     """
 
     def __init__(
@@ -122,20 +120,20 @@ class Supervisor:
         self._changed = threading.Condition()
         self._frame: Frame | None = None
         self._full: Frame | None = None
-        self._wanted = 0  # number from which on somebody waits for a full picture
+        self._wanted = 0  # somebody waits for a full picture with at least this number
         self._judge = Judge(camera.live)
         self._open, self._retry_at, self._resettle, self._refocus = False, -1e9, False, False
         self.settled = self.focused = 0
         self._asked = self._pictured = clock()
         self._hung = False
-        self._turn = 0  # which thread is the one that counts
-        self._left: list[threading.Thread] = []  # those left behind
+        self._turn = 0  # which thread is the current one
+        self._left: list[threading.Thread] = []  # those abandoned
         self._state, self._message = LOST, f"{camera.name}: starting"
         self._thread: threading.Thread | None = None
 
     @property
     def state(self) -> str:
-        """How the camera is: one of OK, LOST, FROZEN, COVERED, IN_THE_DARK."""
+        """The camera's state: one of OK, LOST, FROZEN, COVERED, IN_THE_DARK."""
         self.notice_silence()
         return self._state
 
@@ -147,13 +145,13 @@ class Supervisor:
 
     @property
     def hangs(self) -> bool:
-        """Whether the camera has hung for so long that only another process may free it; one that
-        is missing does not hang"""
+        """Whether the camera has hung for so long that only a new process may free it; a missing
+        camera does not hang"""
         return self._hung and self._clock() - self._pictured > HOPELESS
 
     def step(self) -> Frame | None:
-        """One look: opens the camera when that is due, reads, judges. Returns a usable or unusable
-        picture, None without."""
+        """One step: opens the camera if that is due, reads, judges. Returns a picture, usable or
+        not, or None if there is none."""
         turn, now = self._turn, self._clock()
         self._asked = now
         try:
@@ -166,7 +164,7 @@ class Supervisor:
                     return None
                 self._open = True
                 self._judge.settled()
-                self._asked = self._clock()  # opening takes its time, and is no silence
+                self._asked = self._clock()  # opening takes a while, and does not count as silence
             self._adjust()
             if self.small and not self._wanted:
                 image, small = None, self.camera.glance()
@@ -174,7 +172,7 @@ class Supervisor:
                 image, small = _checked_frame(self.camera.read(), self.camera.name), None
             return self._judged(image, small) if turn == self._turn else None
         except Exception as e:
-            # A driver may hand over anything, also a picture of no size: the thread has to outlive
+            # A driver may return anything, even a picture without pixels: the thread must survive
             # it.
             if turn == self._turn:
                 self._hung |= isinstance(e, CameraHangs)
@@ -186,7 +184,7 @@ class Supervisor:
         return None
 
     def _adjust(self) -> None:
-        """Light and focus are found anew, where somebody asked for that"""
+        """Adjusts exposure and focus if somebody asked for that"""
         if not self._resettle and not self._refocus:
             return
         self._asked = self._clock() + SETTLING
@@ -206,15 +204,15 @@ class Supervisor:
         now = self._clock()
         seen = small if image is None else image
         assert seen is not None
-        # The two streams differ, so that one between two of the other would look like a fresh
-        # picture: each is judged alone.
+        # The two streams differ, so a picture of the other stream would look like a change: each is
+        # judged separately.
         state = self._judge.see(seen, now) if image is None or not self.small else self._state
         if state == OK and self.camera.live and self._judge.room_changed(seen, now):
             self._resettle = True
         if state != FROZEN:
             self._hung, self._pictured = False, now
-        # an answer, however long it took, ends the silence; and whoever has a picture finds its
-        # state told
+        # an answer, however late, ends the silence; the state must be set before a picture is
+        # visible
         self._asked = now
         self._say(
             state,
@@ -236,8 +234,8 @@ class Supervisor:
         return frame
 
     def newest(self, after: int = 0, timeout: float | None = None) -> Frame | None:
-        """The newest picture whose number is above `after`, waited for at most `timeout` seconds;
-        None: there is none."""
+        """The newest picture with a number above `after`; waits at most `timeout` seconds, then
+        returns None."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._frame is not None and self._frame.number > after, timeout
@@ -245,7 +243,7 @@ class Supervisor:
             return self._frame if self._frame is not None and self._frame.number > after else None
 
     def picture(self, timeout: float | None = None) -> Frame | None:
-        """A full picture taken after this call, also where the small stream is watched; None after
+        """A full picture taken after this call, even if the small stream is watched; None after
         `timeout` seconds."""
         with self._changed:
             self._wanted = asked = (self._frame.number if self._frame else 0) + 1
@@ -257,19 +255,19 @@ class Supervisor:
             return self._full if self._full is not None and self._full.number >= asked else None
 
     def want(self, times: Iterable[float]) -> None:
-        """Pictures are wanted at these times of the clock already, if that is sooner than usual;
-        what was wanted before no more is."""
+        """Asks for pictures at these times, if that is sooner than usual; replaces earlier
+        requests."""
         with self._changed:
             last = self._frame.at if self._frame else -1e9
             self._due = sorted(at for at in times if at > last)
             self._changed.notify_all()
 
     def settle(self) -> None:
-        """Asks for exposure and white balance to be found anew before the next picture."""
+        """Asks for exposure and white balance to be adjusted before the next picture."""
         self._resettle = True
 
     def focus_anew(self, timeout: float = SETTLING) -> None:
-        """Asks for the lens to find its focus, and waits until it has looked for it."""
+        """Asks the lens to focus, and waits until it has tried."""
         with self._changed:
             self._refocus = True
             self._changed.notify_all()
@@ -309,10 +307,10 @@ class Supervisor:
         if turn == self._turn:
             self._close()
         elif camera is not self.camera:
-            camera.close()  # it has answered after all; another one has taken its place
+            camera.close()  # it has answered after all, but has been replaced
 
     def _rest(self, seconds: float) -> None:
-        """Until the next picture is due, or wanted"""
+        """Waits until the next picture is due or wanted"""
         end = time.monotonic() + seconds
         with self._changed:
             while not self._stop.is_set():
@@ -324,7 +322,7 @@ class Supervisor:
             self._due = [at for at in self._due if at > now]
 
     def notice_silence(self) -> None:
-        """A read that hangs says nothing: the time that has passed does."""
+        """Notices by the time that has passed that a read hangs."""
         silent = self._clock() - self._asked
         if self._thread is None or silent <= PATIENCE:
             return
@@ -334,7 +332,7 @@ class Supervisor:
             self._leave_behind()
 
     def _leave_behind(self) -> None:
-        """The thread that hangs, with its camera: another thread tries another one like it."""
+        """Abandons the hanging thread with its camera: a new thread tries a new camera object."""
         with self._changed:
             self._left = [t for t in self._left if t.is_alive()]
             if (
@@ -366,7 +364,7 @@ class Supervisor:
 
 
 def _checked_frame(image: np.ndarray, name: str) -> np.ndarray:
-    """Raises CameraLost for what is no picture: a driver in trouble hands over anything."""
+    """Raises CameraLost if it is not a picture: a failing driver may return anything."""
     if (
         image.dtype != np.uint8
         or image.ndim != 3

@@ -16,20 +16,21 @@ import numpy as np
 
 from hardware.camera import AUTO, Camera, CameraLost, wait_for_rest
 
-FOCUS = 3.0  # seconds a lens gets to find its focus
-# of the sharpness it had found: less, and the driver does not tell where the lens is
+FOCUS = 3.0  # seconds a lens gets to focus
+# share of the sharpness found by autofocus: if less is left once the lens is fixed at the position
+# that the driver reports, the driver reports it wrongly
 AS_SHARP = 0.8
-# pictures a second: nothing looks more often; a camera that cannot do that takes what is next to it
+# pictures a second, the most that anybody reads; a camera that cannot do that uses its nearest rate
 FPS = 10
 S_CTRL, POWER_LINE = 0xC008561C, 0x00980918  # VIDIOC_S_CTRL, V4L2_CID_POWER_LINE_FREQUENCY
 
 
 class UsbCamera(Camera):
-    """Exposure, white balance and focus are locked once they have been found, where the camera can
-    do that.
+    """Exposure, white balance and focus are locked once they have settled, if the camera can do
+    that.
 
-    device: number or path. size: pixels. lock: False leaves all of it to the camera. focus: the
-    driver's own figure. mains: Hz."""
+    device: number or path. size: pixels. lock: False leaves everything to the camera. focus: in the
+    driver's own unit. mains: Hz."""
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class UsbCamera(Camera):
     def settle(self) -> None:
         if self._capture is None or not self.lock:
             return
-        self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, 3)  # V4L2: 3 by aperture priority, 1 by hand
+        self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, 3)  # V4L2: 3 aperture priority, 1 manual
         self._capture.set(cv2.CAP_PROP_AUTO_WB, 1)
         self._keep_focus()
         wait_for_rest(lambda: self.read()[::16, ::16].mean((0, 1)) + 1, self._clock)
@@ -97,14 +98,14 @@ class UsbCamera(Camera):
             self.focus = focus
             self.on_focus(focus)
             return
-        # Some drivers say where the lens was when it last was told: then it is found at every
-        # start, and held there.
+        # Some drivers report the lens position that was last set, not the real one: then the lens
+        # focuses at every start and stays there.
         self._capture.set(cv2.CAP_PROP_AUTOFOCUS, 1)
         self._seen_for(FOCUS)
         self._capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
 
     def _seen_for(self, seconds: float) -> np.ndarray:
-        """The last picture of so many seconds"""
+        """The last picture after so many seconds"""
         end = self._clock() + seconds
         image = self.read()
         while self._clock() < end:
@@ -112,7 +113,7 @@ class UsbCamera(Camera):
         return image
 
     def _avoid_flicker(self) -> None:
-        # not every camera has it, and OpenCV has no name for it
+        # not every camera supports it, and OpenCV has no constant for it
         with suppress(OSError), open(self.name, "rb") as node:
             fcntl.ioctl(node, S_CTRL, struct.pack("Ii", POWER_LINE, {50: 1, 60: 2}[self.mains]))
 
@@ -136,5 +137,5 @@ class UsbCamera(Camera):
 
 
 def picture_sharpness(image: np.ndarray) -> float:
-    """Of (h, w, 3) uint8: comparable between pictures of one scene in one light"""
+    """Of (h, w, 3) uint8: comparable between pictures of the same scene in the same light"""
     return float(cv2.Laplacian(image, cv2.CV_16S).std())

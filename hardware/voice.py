@@ -7,25 +7,25 @@ import shutil
 import subprocess
 import threading
 
-PIPER_RATE = 22050  # samples a second of piper's voices
+PIPER_RATE = 22050  # piper's sample rate, Hz
 
 
 class NoVoice(RuntimeError):
-    """Nothing here can read aloud; says what to install."""
+    """No speech program is installed; the message says what to install."""
 
 
 class Voice:
-    """Says one sentence at a time: what is new interrupts what is old."""
+    """Says one sentence at a time: a new one interrupts the old one."""
 
     def __init__(self, *commands: list[str]) -> None:
-        """commands: a pipe of programs; the first reads the text."""
+        """commands: a pipeline of programs; the first one reads the text."""
         self._commands = commands
         self._running: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
 
     @classmethod
     def find(cls, language: str, piper: str = "") -> Voice:
-        """language: two letters; piper: the file of a voice for piper (.onnx). Raises NoVoice."""
+        """language: two letters; piper: a voice file for piper (.onnx). Raises NoVoice."""
         if piper:
             if shutil.which("piper") is None or shutil.which("aplay") is None:
                 raise NoVoice("piper or aplay is not installed: pipx install piper-tts")
@@ -38,7 +38,7 @@ class Voice:
         return cls(["espeak-ng", "-v", language, "--stdin"])
 
     def say(self, text: str) -> None:
-        """Begins to read it aloud. Raises NoVoice where the program cannot be started."""
+        """Starts reading it aloud. Raises NoVoice if the program cannot be started."""
         self.stop()
         with self._lock:
             before: subprocess.Popen[bytes] | None = None
@@ -58,7 +58,7 @@ class Voice:
                 before = one
             first = self._running[0]
             assert first.stdin is not None
-            with contextlib.suppress(OSError):  # it ended before it was told anything
+            with contextlib.suppress(OSError):  # it ended before it got the text
                 first.stdin.write(text.encode() + b"\n")
                 first.stdin.close()
 

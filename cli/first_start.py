@@ -29,7 +29,7 @@ PATIENCE = 5.0  # seconds to wait for a picture
 
 
 class Sight:
-    """What the camera sees while the table is set up; another camera may replace it at any time."""
+    """The camera's view while the table is set up; the camera may be changed at any time."""
 
     def __init__(self, camera: Mapping[str, Any], folder: Path) -> None:
         self._folder, self._supervisor, self._said = folder, _start_watching(camera, folder), camera
@@ -49,7 +49,7 @@ class Sight:
 
     @property
     def focuses(self) -> bool:
-        """Whether the lens finds its focus itself, and nobody has configured one."""
+        """Whether the lens has autofocus, and no focus is configured."""
         return self._supervisor.camera.focuses and self._said.get("focus", AUTO) == AUTO
 
     @property
@@ -83,8 +83,8 @@ def serve_set_up(
     """Blocks until the configuration is written to `path` (True) or somebody ends the program
     (False).
 
-    camera: None lets the host choose among those found. secret: the PIN and the joining link are
-    not printed (a service has a log). Raises Fault, CannotServe.
+    camera: None lets the host choose among those found. secret: do not print the PIN and the
+    joining link (a service's output is logged). Raises Fault, CannotServe.
     """
     folder = path.resolve().parent
     try:

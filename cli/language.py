@@ -1,4 +1,4 @@
-"""The language of what is printed for people at the table: one of the page's."""
+"""The language of output for people at the table: one of the page's languages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""When the table cannot start: a page says why, and offers the host what can be done. Nothing
-damaged is deleted."""
+"""When the table cannot start, a page says why and offers the host ways out. Nothing damaged is
+deleted."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ from engine.plan import Plan
 from hardware.camera import BadCamera
 from vision.storage.text_file import parse_toml
 
-PORTS = 20  # tried one after the other if the table's own is taken
-TOLD = "NILOMETER_TOLD"  # to the process that tries again
-AGAIN_S = 60.0  # what may resolve itself (a port, a camera) is tried again automatically
+PORTS = 20  # tried one after the other if the table's own port is in use
+TOLD = "NILOMETER_TOLD"  # environment variable: what the previous attempt has already printed
+AGAIN_S = 60.0  # faults that may resolve themselves (a port, a camera) are retried automatically
 
 
 class Rescue:
     """What is wrong, and what can be done. words: the fault in one line. offers: "go-on" (from the
-    last good one of `events`; there once were `said`), "anew", "set-up", "again"."""
+    last good event; `events` are good, of `said` that there once were), "anew", "set-up",
+    "again"."""
 
     def __init__(self, config: str, fault: Exception) -> None:
 
@@ -84,14 +85,14 @@ class Rescue:
 
     @property
     def lines(self) -> str:
-        """Whatever can be read of the game, as JSON Lines."""
+        """The readable part of the game, as JSON Lines."""
         return "".join(
             json.dumps(msgspec.to_builtins(e), ensure_ascii=False) + "\n" for e in self.events
         )
 
     @property
     def damaged(self) -> bytes:
-        """The damaged journal file as it is. Raises OSError."""
+        """The damaged journal file, unchanged. Raises OSError."""
         return self.journal.read_bytes() if self.journal is not None else b""
 
     def _settings(self) -> Config | None:
@@ -105,7 +106,7 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     """Serves the page until the host has done something or it is time to try again (True), or
     somebody ends the program (False).
 
-    pin: None if the host's cannot be known. secret: PINs are not printed.
+    pin: None if the host's PIN is unknown. secret: do not print PINs.
     """
     rescue = Rescue(config, fault)
     web, folder = web_part(config), written_path(config).resolve().parent
@@ -158,14 +159,14 @@ def _serve_rescue(app: Flask, web: Web, folder: Path) -> Server:
 
 
 def _set_up_here(config: str) -> bool:
-    """Whether the settings were written by the page; what an owner wrote by hand is for the owner
-    to fix."""
+    """Whether the settings were written by the page; hand-written ones are left for the owner to
+    fix."""
     return written_path(config) != Path(config) and written_path(config).is_file()
 
 
 def web_part(config: str) -> Web:
-    """The configuration of the page, whatever else is wrong; what set-up wrote is overridden by
-    what the owner says."""
+    """The page's configuration, whatever else is wrong; the owner's settings override those that
+    set-up wrote."""
     said: dict[str, Any] = {}
     for path in dict.fromkeys((written_path(config), Path(config))):
         with contextlib.suppress(OSError, ValueError, TypeError):
@@ -178,5 +179,5 @@ def web_part(config: str) -> Web:
 def _rules_plan(settings: Config) -> Plan | None:
     try:
         return open_copy(settings.path(settings.copy)).rules_plan
-    except Exception:  # what is wrong with the copy is a different question
+    except Exception:  # faults of the copy do not matter here
         return None

@@ -1,4 +1,4 @@
-"""The page as commands serve it: its settings for a copy, https, and how people find it."""
+"""Serving the page from a command: its settings for a copy, https, and its address for people."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def https_context(web: Web, folder: Path) -> ssl.SSLContext | None:
     `folder`; None: plain http. Raises Fault."""
     if not web.tls:
         return None
-    from companion_web import tls  # here: 7 MB that plain http has no use for
+    from companion_web import tls  # imported here: 7 MB that plain http does not need
 
     try:
         if web.tls == "auto":

@@ -1,5 +1,5 @@
-"""A game played in front of the simulated camera: hands play it, and the table has to find out.
-Counts what it got wrong."""
+"""A game played by simulated hands in front of the simulated camera. Counts what the table gets
+wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from companion.table.table import Gone, Refused, Table
 from engine import Action, BadText, IllegalAction, State
 
 PATIENCE = 12.0  # seconds the table may take to find an action before it counts as missed ...
-# ... and this many pictures: a busy machine is slow, but misses nothing
+# ... and this many pictures, so that a slow, busy machine is not counted as missing actions
 PICTURES = 30
 MOST = 120.0  # seconds for which it may be that slow
 
@@ -117,7 +117,7 @@ class Show:
         something was paid) is answered, or declared if the true answer is not on offer."""
         if self.table.verdict.verdict == UNCLEAR:
             question = self.table.question_id
-            # a later picture may have withdrawn the question
+            # a later picture may have made the question go away
             with suppress(BadText, IllegalAction, Gone, Refused):
                 choice = true_answer(self.table, lambda state: state.key() == want.key())
                 if choice is not None:

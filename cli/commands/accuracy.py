@@ -1,5 +1,5 @@
-"""nilometer accuracy FOLDER...: how accurate the reader is on every copy below, beside the figures
-of the last run."""
+"""nilometer accuracy FOLDER...: how accurate the reader is on every copy in these folders, compared
+with the last run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
                 folder, lambda line: None if as_json else click.echo(line, err=True)
             )
         except BadCopy as e:
-            # the others may take an hour, so they are still measured
+            # measuring the others may take an hour, so it goes on
             click.echo(f"left out: {e}", err=True)
             continue
         key = str(folder.resolve())

@@ -74,7 +74,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
         "picture": f"{width} x {height}",
         "copy": specimen.name,
     }
-    here = platform.machine() == "x86_64"  # estimates for a Pi are of no interest on one
+    here = platform.machine() == "x86_64"  # on a Pi itself, estimates for a Pi are pointless
     if not as_json:
         click.echo(", ".join(f"{k} {v}" for k, v in machine.items()))
     figures: list[bench.Figure] = []

@@ -28,7 +28,7 @@ from hardware.simulated import FAULTS
 from hardware.supervisor import Supervisor
 
 PORT = 8000
-PICTURES = 60 * 2**20  # bytes of the moves' pictures, which are gone when the demo ends
+PICTURES = 60 * 2**20  # bytes of pictures of the moves, deleted when the demo ends
 
 
 @click.command()
@@ -92,8 +92,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
 
 
 def _serve_page(app: Flask, host: str, port: int | None) -> companion_web.Server:
-    """Serves the page. Somebody who asked for a port gets that or a fault; otherwise the next free
-    one is used."""
+    """Serves the page: at the port asked for, or a fault; otherwise at the next free port."""
     try:
         return companion_web.serve_app(app, host, PORT if port is None else port)
     except companion_web.CannotServe:
@@ -103,8 +102,8 @@ def _serve_page(app: Flask, host: str, port: int | None) -> companion_web.Server
 
 
 def faults_of(director: Director) -> companion_web.Switches:
-    """What the demo's host may break from the page: the simulated camera, and rubbish on the
-    board."""
+    """Faults that the demo's host may cause from the page: of the simulated camera, or rubbish on
+    the board."""
     cup = "cup"
 
     def on() -> set[str]:

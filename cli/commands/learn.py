@@ -1,5 +1,5 @@
-"""nilometer learn COPY: the model learns from views of the table on which reader and rules agreed;
---undo reverts it."""
+"""nilometer learn COPY: the model learns from pictures of the table on which the reader and the
+rules agreed; --undo reverts this."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from vision.geometry.pose import Pose
 from vision.plan import Plan
 from vision.storage.photo_file import BadPhoto, load_photo
 
-LEFT = 0.05  # share of the probability that is reported if none of those named has it
-OUTSIDE = 0.02  # of the picture's size, by which a place may stick out of it
+LEFT = 0.05  # the least probability not covered by the listed contents that is reported
+OUTSIDE = 0.02  # of the picture's size, by which a site may extend beyond it
 
 
 def reading_line(photo: str, evidence: Evidence, ms: float) -> dict:

@@ -98,7 +98,7 @@ def play_evening(config: str | None) -> int:
     """Runs the table for an evening and returns the exit code. Raises `input_faults` if the table
     cannot start."""
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
-    # A named file that does not exist is a typing error, not a wish for a new table.
+    # A file that was named but does not exist is a typing error, not a request for a new table.
     if config is not None and not Path(config).exists() and not as_service:
         raise Fault(f"{config}: No such file or directory")
     config = config or USUAL
@@ -115,7 +115,7 @@ def play_evening(config: str | None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     settings = load_config(config)
-    newer = NewModel(settings.path(settings.copy))  # than the one that is read now
+    newer = NewModel(settings.path(settings.copy))  # newer than the one in use
     specimen = open_copy(settings.path(settings.copy))
     journal = Journal(settings.path(settings.journal), settings.picture_budget_mb * 2**20)
     click.get_current_context().call_on_close(journal.close)

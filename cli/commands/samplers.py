@@ -1,5 +1,5 @@
-"""nilometer samplers FOLDER: what to lay where for a calibration, as pictures and as the layouts
-that `calibrate` reads."""
+"""nilometer samplers FOLDER: what to lay out for a calibration, as pictures and as the layouts that
+`calibrate` reads."""
 
 from __future__ import annotations
 

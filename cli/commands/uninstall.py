@@ -1,4 +1,4 @@
-"""nilometer uninstall: takes the service away again."""
+"""nilometer uninstall: removes the service again."""
 
 from __future__ import annotations
 

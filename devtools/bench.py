@@ -39,8 +39,8 @@ from vision.motion.watcher import Watcher
 from vision.plan import Plan, Site
 from vision.storage.photo_file import load_photo
 
-MOST = 6  # test photos of a copy that are read at most
-AT_A_TIME = 40  # actions of random play between two readings of the clock
+MOST = 6  # the most test photos of a copy that are read
+AT_A_TIME = 40  # actions of random play between two looks at the clock
 # How many times longer their cores take than the development machine's (AMD EPYC, 2025); estimated,
 # see docs/bench.md
 PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
@@ -50,8 +50,8 @@ Layout = dict[str, tuple[str, ...]]
 
 class Figure(msgspec.Struct, frozen=True):
     """One measured figure, beside the target of docs/contracts.md (None: there is none). cpu: CPU
-    time in ms behind a measured time; on a busy machine the two differ. waits: for a disk or a
-    clock, not for the processor."""
+    time in ms behind a measured time; on a busy machine the two differ. waits: whether it is spent
+    waiting for a disk or a clock rather than computing."""
 
     what: str
     value: float
@@ -69,8 +69,7 @@ def cost_of(figure: Figure) -> float:
 
 
 def estimated_on_pi(figure: Figure) -> dict[str, tuple[float, float]]:
-    """What the processors of a Raspberry Pi may make of it, at best and at worst; {} if it does not
-    depend on them."""
+    """Pi model -> (best, worst) estimate; {} if the figure does not depend on the processor."""
     if figure.waits or figure.unit not in ("ms", "actions/s"):
         return {}
     value = figure.value if figure.cpu is None else figure.cpu
@@ -88,9 +87,8 @@ def time_works(
     wanted: float | None = None,
     before: Sequence[Callable[[], object]] = (),
 ) -> Figure:
-    """Medians of the times of `runs` calls, interleaved between several works; each is called once
-    beforehand, which does not count. before: what is done before each call of each work, which does
-    not count either."""
+    """Medians of the times of `runs` calls, interleaved between several works; each is first called
+    once, untimed. before: called, untimed, before each call."""
     works = work if isinstance(work, Sequence) else [work]
     times, spent = [], []
     for one, first in zip(works, before or [lambda: None] * len(works)):
@@ -106,8 +104,7 @@ def time_works(
 
 
 def fresh_ms(game: engine.Game, state: engine.State) -> float:
-    """The time in ms of the legal actions of a state that has not been asked yet, since a state
-    caches its answer."""
+    """The time in ms to compute the legal actions of a fresh state, since a state caches them."""
     fresh = game.load(state.to_json())
     start = time.perf_counter()
     fresh.legal_actions()
@@ -388,8 +385,8 @@ def journal_figures(name: str, runs: int) -> Iterator[Figure]:
 
 
 def memory_figures(specimen: Specimen) -> Iterator[Figure]:
-    """What a process takes that has loaded what `run` has and looked at a picture a few times:
-    between two readings, and at most."""
+    """The memory of a process that has loaded what `run` loads and read a picture a few times:
+    between two readings, and its peak."""
     ended = subprocess.run(
         [sys.executable, "-m", "devtools.bench", str(specimen.folder)],
         capture_output=True,
@@ -402,8 +399,8 @@ def memory_figures(specimen: Specimen) -> Iterator[Figure]:
 
 
 def served_memory(folder: Path) -> tuple[float, float]:
-    """Looks as `run` does, in this process; (MB once everything has been given back that
-    is of use only while pictures are read, MB at most)."""
+    """Reads as `run` does, in this process. Returns (MB once the memory needed only while reading
+    has been released, peak MB)."""
     limit_heaps()
     cv2.setNumThreads(reading_threads())
     specimen = open_copy(folder)
@@ -429,8 +426,8 @@ def served_memory(folder: Path) -> tuple[float, float]:
 
 
 def memory_mb(name: str) -> float:
-    """Of this process, MB: VmRSS, what it takes now, or VmHWM, at most. getrusage(), which knows
-    of the process that started this one too, where the system does not tell."""
+    """Of this process, MB: VmRSS, its memory now, or VmHWM, its peak. Falls back to getrusage(),
+    whose peak may include that of the parent process."""
     status = Path("/proc/self/status")
     for line in status.read_text().splitlines() if status.is_file() else ():
         if line.startswith(f"{name}:"):

@@ -1,5 +1,4 @@
-"""From the last hand leaving until it is known what lies there: the time one waits, and the CPU
-time meanwhile."""
+"""The time from the last hand leaving until the board has been read, and the CPU time it takes."""
 
 from __future__ import annotations
 
@@ -17,15 +16,15 @@ from companion.runtime.copies import Specimen
 from companion.runtime.eye import Eye
 from devtools.bench import Figure, Scene, with_others
 
-READY = 20.0  # pictures a second that the camera has ready
+READY = 20.0  # pictures a second that the camera delivers
 REACHES = 0.8  # seconds that a hand is in view
 RESTS = 4.0  # seconds at rest beforehand: longer than it takes to read everything
 
 
 class Stream:
-    """An eye and a camera by the clock of a machine that does nothing else: the clock advances as
-    pictures come and as the processor works. At an idle table the camera is asked as often as `run`
-    does."""
+    """An eye and a camera on a simulated clock, as on a machine that does nothing else: it advances
+    with the camera's pictures and with CPU time. At an idle table pictures are taken as often as
+    `run` takes them."""
 
     def __init__(
         self,
@@ -39,8 +38,8 @@ class Stream:
     def known(
         self, shown: Callable[[float], np.ndarray], until: float, gone: float = math.inf
     ) -> float | None:
-        """Shows pictures until then. Returns the time at which it is known what lies on a table
-        that no hand reaches over any more."""
+        """Shows pictures until the board has been read with no hand over it any more. Returns the
+        time at which that is so."""
         due = self.now
         while (at := math.ceil(max(due, self.now) * READY - 1e-6) / READY) < until:
             picture = cv2.add(shown(at), self.noise[self.taken % len(self.noise)], dtype=cv2.CV_8U)

@@ -1,5 +1,5 @@
-"""Pictures of what a copy's network is taught: how each kind was cut out of the samplers, and
-made-up boards. What is misread was, as a rule, never shown, or shown wrongly.
+"""Pictures of a copy's training data: how each kind was cut out of the samplers, and synthetic
+boards. A misread piece was usually missing from them, or shown wrongly.
 
     python -m devtools.lesson_pictures COPY FOLDER
 """
@@ -24,7 +24,7 @@ BOARDS, COLUMNS, SAMPLES_SEED = (
     12,
     4,
     5,
-)  # made-up boards that are drawn, side by side; no teacher's
+)  # synthetic boards drawn side by side, and a seed that training does not use
 
 
 def as_picture(logs: np.ndarray) -> np.ndarray:
@@ -49,8 +49,8 @@ def draw_looks(lesson: Lesson) -> np.ndarray:
 
 
 def draw_boards(lesson: Lesson) -> np.ndarray:
-    """(h, w, 3) uint8: made-up boards as the network sees them, a dot on each loose piece it is
-    asked for"""
+    """(h, w, 3) uint8: synthetic boards as the network sees them, with a dot on each loose piece it
+    has to find"""
     composer, seen = lesson.composer(SAMPLES_SEED), []
     for _ in range(BOARDS):
         sample = composer.make_sample()
@@ -73,7 +73,7 @@ def write_pictures(copy: str | Path, folder: Path) -> None:
 
 
 def main(args: list[str]) -> str | None:
-    """None where all is well, else what is wrong"""
+    """None if all is well, else what is wrong"""
     if len(args) != 2:
         return "python -m devtools.lesson_pictures COPY FOLDER"
     try:

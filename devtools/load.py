@@ -3,7 +3,7 @@ phone has them.
 
     python -m devtools.load http://nilometer.local:8080/ --pin 12345678 --phones 100
 
-The changes are the host opening and closing the table for joining, which leaves the game alone.
+The changes are the host opening and closing the table for joining, which does not affect the game.
 Raises CannotMeasure.
 """
 

@@ -1,4 +1,4 @@
-"""Draws copies of boards that none of our games has, to see how well any board is read:
+"""Draws copies of boards that belong to none of our games, to see how well other boards are read:
 
     python -m devtools.other_boards GAME SEED FOLDER
 
@@ -44,9 +44,10 @@ Laid = dict[str, list[str]]
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """A kind of piece. size: (w, d) mm; colour: BGR; ridge: share of its depth that its top is, of
-    a wagon or house; outline: (n, 2) shares of its size; sign: strokes printed on it, (n, 4) shares
-    of its size from where and to where; directed: it lies turned by half"""
+    """A kind of piece. size: (w, d) mm; colour: BGR; ridge: the depth of its top as a share of its
+    own, for a wagon or house; outline: (n, 2) as shares of its size; sign: strokes printed on it,
+    (n, 4) start and end points as shares of its size; directed: whether it lies turned by half a
+    turn"""
 
     size: tuple[float, float]
     height: float
@@ -58,8 +59,8 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A site. outline: (n, 2) mm; turn: radians by which what lies there is turned, None: any way;
-    line: (2,) mm from one piece to the next, of a point; takes: the kinds that lie there"""
+    """A site. outline: (n, 2) mm; turn: the rotation of pieces there, radians, None: any; line:
+    (2,) mm from one piece to the next, on a point; takes: the kinds that lie there"""
 
     outline: np.ndarray
     takes: Sequence[str]
@@ -99,7 +100,7 @@ def turn_points(points: np.ndarray, angle: float) -> np.ndarray:
 def shade_colour(
     colour: Sequence[float] | np.ndarray, by: float = 1.0, more: float = 0.0
 ) -> Colour:
-    """A colour so many times as bright, and some grey levels more"""
+    """A colour made brighter by a factor, then by some grey levels"""
     b, g, r = (float(np.clip(v * by + more, 0, 255)) for v in colour)
     return b, g, r
 
@@ -200,7 +201,7 @@ def draw_stacks(rng: np.random.Generator) -> Board:
 
 
 def draw_pointers(rng: np.random.Generator) -> Board:
-    """Men of two sides that only the way they point tells apart, as in shogi"""
+    """Men of two sides that differ only in the direction they point, as in shogi"""
     men = {}
     for n, letter in enumerate("PLNSGBRK"):
         size, sign = (22.0 + n, 26.0 + n * 0.7), rng.uniform(-0.28, 0.34, (7, 4))
@@ -253,7 +254,8 @@ BOARDS: dict[str, Callable[[np.random.Generator], Board]] = {
 
 
 def look_at(board: Board, tilt: float, lean: float, turn: float, fill: float) -> Pose:
-    """The pose of a camera tilted by degrees towards `lean`, the board turned, filling so much"""
+    """The pose of a camera tilted by `tilt` degrees towards `lean`, with the board turned by `turn`
+    and filling a share `fill` of the picture"""
     K = np.array([[FOCAL, 0, SIZE[0] / 2], [0, FOCAL, SIZE[1] / 2], [0, 0, 1]])
     axis = np.array([np.cos(np.radians(lean)), np.sin(np.radians(lean)), 0]) * np.radians(tilt)
     R = cv2.Rodrigues(axis)[0] @ cv2.Rodrigues(np.array([0, 0, np.radians(turn)]))[0]
@@ -263,7 +265,7 @@ def look_at(board: Board, tilt: float, lean: float, turn: float, fill: float) ->
 
 
 def lay_pieces(board: Board, layout: Laid, rng: np.random.Generator) -> list[tuple]:
-    """(kind, (2,) mm, radians, mm beneath it) of everything, as hands lay it"""
+    """(kind, (2,) mm, radians, mm beneath it) of every piece, placed as inaccurately as by hand"""
     out = []
     for site, contents in layout.items():
         place, base = board.places[site], 0.0

@@ -1,8 +1,8 @@
 """The pictures in the docs, made by the program itself: `make pictures` (python -m
 devtools.pictures [FOLDER]).
 
-Needs playwright and a Chromium, which `make test` sets up. What is seen is read without errors, so
-that no model has to be learnt.
+Needs playwright and a Chromium, which `make test` sets up. A perfect reader stands in for the real
+one, so that no model has to be trained.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def all_pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     plain = director.picture()
     yield "from-above.jpg", small_png(plain)
     after = Players(SEED + 2).next(table.state)  # one who reaches far over the board
-    # a hand is in it
+    # shows a hand
     yield (
         "table.jpg",
         small_png(

@@ -1,7 +1,7 @@
 """Calibrates the copies that the tests read with, once, so that no test has to: `make test-models`.
 
-Writes tests/models/NAME.npz: of a photographed copy, tests/photos/NAME, or of a simulated one.
-To be run again when the form of a model changes, or what it is learnt from.
+Writes tests/models/NAME.npz, for a photographed copy (tests/photos/NAME) or a simulated one. Run it
+again when the model format or the training data change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from calibration.fit import calibrate_copy
 from companion.simulate import Conditions, make_copy, plan_of
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
-SIMULATED = "simulated-"  # before the game's name, in that of a simulated copy
+SIMULATED = "simulated-"  # prefix of the game's name in the name of a simulated copy
 CONDITIONS = Conditions(resolution=(1024, 768))
 
 
@@ -33,7 +33,7 @@ def copy_photos(name: str, folder: Path) -> None:
 @click.command()
 @click.argument("names", nargs=-1)
 def main(names: tuple[str, ...]) -> None:
-    """Makes these models anew, or all that are there."""
+    """Recreates these models, or all existing ones."""
     with tempfile.TemporaryDirectory() as place:
         for name in names or sorted(p.stem for p in (TESTS / "models").glob("*.npz")):
             folder = Path(place) / name

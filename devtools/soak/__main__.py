@@ -1,5 +1,5 @@
-"""python -m devtools.soak: prints its figures; exits with 1 if the state was not the truth or
-something was lost."""
+"""python -m devtools.soak: prints its figures; exits with 1 if the state was wrong or something was
+lost."""
 
 from __future__ import annotations
 

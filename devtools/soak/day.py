@@ -1,4 +1,4 @@
-"""A day at the simulated camera by a faster clock: does the table keep its memory?
+"""A day in front of the simulated camera on a faster clock: does the table's memory stay constant?
 
     python -m devtools.soak.day FOLDER --hours 24        # FOLDER: a calibrated simulated copy
 
@@ -51,7 +51,7 @@ MINUTE = 60.0
 HAND = 2.0  # seconds for which a hand is over the board in an action
 PHONES = 4
 LOOKS = Config("").looks_per_second
-FIRST = 160  # pages in the first minute: each of the server's threads has worked once
+FIRST = 160  # pages in the first minute, so that each of the server's threads has worked once
 PAGES = ("/", "/api/snapshot", "/api/plan", "/games")
 PIN = "24681357"
 
@@ -59,8 +59,8 @@ PIN = "24681357"
 class DayFigures(msgspec.Struct):
     """hours: simulated. looks: pictures that the table has taken. megabytes: its memory at the end
     of each hour. slope: MB per hour, by least squares over every minute after the first hour.
-    unknown: actions that the table had not found when the next came. over: whether the game was
-    played to its end."""
+    unknown: actions that the table had not recognised when the next one came. over: whether the
+    game was played to its end."""
 
     hours: float = 0.0
     looks: int = 0
@@ -96,7 +96,7 @@ class Lit(Camera):
         pass
 
     def read(self) -> np.ndarray:
-        # never the same twice running: seldom looked at, it would pass for a frozen one
+        # never the same picture twice in a row, or it would count as frozen
         self._last = (self._last + int(self.rng.integers(1, len(self._noise)))) % len(self._noise)
         return cv2.add(self.scene, self._noise[self._last], dtype=cv2.CV_8U)
 
@@ -115,7 +115,7 @@ class Served:
         self.gap = 1 / looks
         self.supervisor = Supervisor(self.camera, lambda: self.now)
         self.eye, lessons = Eye(specimen.reader), Lessons(specimen.folder)
-        lessons.over = True  # learning is the work of another process, once per game
+        lessons.over = True  # learning happens in another process, once per game
         self.loop = Loop(self.table, self.eye, self.supervisor, lessons=lessons)
         own = specimen.folder / "plan.toml"
         page = companion_web.Settings(

@@ -1,5 +1,5 @@
-"""The table's side of a soak run: a process that obeys the world through a pipe, and may be killed
-at any moment."""
+"""The table's side of a soak run: a process that takes commands from the world through a pipe, and
+may be killed at any moment."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Reading:
         self.reader = self
 
     def give_back(self) -> None:
-        """As a reader does that keeps nothing"""
+        """Does nothing, like a reader that caches nothing"""
         trim_heap()
 
     def show(self, layout: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ MINUTE = 60.0
 
 
 class SoakFigures(msgspec.Struct):
-    """faults: how often each thing was broken. wrong: how often the state was not the truth.
+    """faults: how often each thing was broken. wrong: how often the state was wrong.
     bad_requests: how many were sent, and how many of them were not refused. slowest_s: the longest
     real time from the end of a fault to the truth."""
 
@@ -227,8 +227,8 @@ class World:
         self._ask("mode", side.OK)
 
     def disk_full(self) -> None:
-        """The move is made while nothing can be written: it must not be half remembered, and must
-        be found afterwards."""
+        """The move is made while nothing can be written: it must not be half recorded, and must be
+        found afterwards."""
         self._count("disk full")
         self._ask("full", True)
         before = self.stands["state"]

@@ -1,4 +1,4 @@
-"""The page on the phones: what the table publishes, drawn; and what seated phones may say back.
+"""The page on the phones: shows what the table publishes, and takes what seated phones may reply.
 
 app = companion_web.create_app(table, companion_web.Settings(name="Kitchen table"))
 server = companion_web.serve_app(app, "0.0.0.0", 8000)

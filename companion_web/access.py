@@ -1,8 +1,8 @@
-"""Who may do what: the host by PIN, players by a token for their seat, everybody else looks.
+"""Who may do what: the host by PIN, players by a token for their seat; everybody else only looks.
 
-Tokens are kept only as SHA-256; they, the joining code and the seats can be kept in a file over a
-restart. Nothing is for ever: a host's login ends after a week and with a changed PIN, a seat with
-its game.
+Only the SHA-256 of a token is stored. Tokens, the joining code and the seats can be kept in a file
+across restarts. They expire: a host's login after a week or with a changed PIN, a seat with its
+game.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from calibration.files import write_whole
 
 log = logging.getLogger(__name__)
 HOST_S = 7 * 24 * 3600.0
-SEAT_S = 30 * 24 * 3600.0  # a game that rests longer is sat down at anew
-TRUSTED = 32  # addresses remembered that the right PIN came from
+SEAT_S = 30 * 24 * 3600.0  # after a longer pause of the game, players must take their seats again
+TRUSTED = 32  # remembered addresses that have sent the right PIN
 
 
 class Viewer(msgspec.Struct, frozen=True):
@@ -48,8 +48,8 @@ class Taken(ValueError):
 
 
 class Session(msgspec.Struct, frozen=True):
-    """What one token holds. since: when somebody became the host with it or sat down; seen: when it
-    was last shown (seconds since 1970), and the address that did."""
+    """What one token grants. since: when its holder became the host or sat down; seen: when it was
+    last used (seconds since 1970); address: by whom."""
 
     host: bool = False
     seats: tuple[str, ...] = ()
@@ -58,21 +58,21 @@ class Session(msgspec.Struct, frozen=True):
     address: str = ""
 
     def at(self, now: float) -> Viewer:
-        """What is left of it"""
+        """What it still grants at that time"""
         age = now - self.since
         return Viewer(self.host and age < HOST_S, self.seats if age < SEAT_S else ())
 
 
-msgspec.json.Decoder(Session)  # met on import: see vision/plan.py
+msgspec.json.Decoder(Session)  # built on import: see vision/plan.py
 
 
 class NotKept(ValueError):
-    """It could not be written down, so it did not happen."""
+    """It could not be stored, so it was not done."""
 
 
 class Access:
     """pin: the host's; code: what a joining link carries. `path`: the file of seats, None: memory
-    only. game: which game the seats are of; those of another one are nobody's."""
+    only. game: the game that the seats belong to; seats of another game are free."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Access:
         self.code = secrets.token_urlsafe(12)
         self._path, self._clock = path, clock
         self._rights: dict[str, Session] = {}
-        self._trusted: dict[str, float] = {}  # addresses the right PIN came from
+        self._trusted: dict[str, float] = {}  # addresses that have sent the right PIN
         self._game = ""
         self._salt = secrets.token_hex(8)
         self._marked: tuple[tuple[str, str], str] | None = None
@@ -93,7 +93,7 @@ class Access:
             self._read(path)
 
     def viewer(self, token: str | None, address: str = "") -> Viewer:
-        """Every known token is compared, each in constant time."""
+        """Compares with every known token, each in constant time."""
         if not token:
             return LOOKER
         asked, now, found = _hash_of(token), self._clock(), LOOKER
@@ -117,7 +117,8 @@ class Access:
         return hmac.compare_digest(_hash_of(tried), _hash_of(self.code))
 
     def is_trusted(self, address: str) -> bool:
-        """Whether the right PIN came from there before: others' wrong tries do not keep it out"""
+        """Whether this address has sent the right PIN before, so that wrong tries by others do not
+        lock it out"""
         return address in self._trusted
 
     def taken(self) -> dict[str, int]:
@@ -149,15 +150,15 @@ class Access:
         return sorted(found, key=lambda s: -s["since"])
 
     def seat(self, seat: str, token: str | None = None, address: str = "") -> str:
-        """The token that holds the seat now; one that holds another seat may hold several. Raises
-        Taken."""
+        """Takes the seat and returns the token that now holds it; a token may hold several seats.
+        Raises Taken."""
         with self._lock:
             viewer = self.viewer(token)
             if seat in viewer.seats:
                 return str(token)
             if self.taken().get(seat):
                 raise Taken(seat)
-            # The host's week goes on as it began: sitting down does not prolong it.
+            # Sitting down does not extend the host's week.
             since = (
                 next(
                     (s.since for k, s in self._rights.items() if token and k == _hash_of(token)),
@@ -207,13 +208,13 @@ class Access:
             self._free([seat])
 
     def new_code(self) -> None:
-        """Links handed out so far seat nobody any more. Raises NotKept."""
+        """Makes all links handed out so far invalid. Raises NotKept."""
         with self._lock, self._kept():
             self.code = secrets.token_urlsafe(12)
 
     def keep_only(self, seats: Iterable[str], game: str = "") -> None:
-        """Which game is played: seats that are not in it, or were taken in another one, are
-        nobody's."""
+        """Sets the game that is played: seats that it lacks, or that were taken in another game,
+        become free."""
         with self._lock:
             other = bool(self._game) and game != self._game
             gone = set(self.taken()) - (set() if other else set(seats))
@@ -230,8 +231,7 @@ class Access:
         self._rights = {k: s for k, s in left.items() if s.host or s.seats}
 
     def _grant(self, token: str | None, session: Session) -> str:
-        # A token that gains rights is replaced: one that was overheard before is worth nothing
-        # afterwards.
+        # A token that gains rights is replaced, so that one overheard earlier is worthless.
         fresh, now = secrets.token_urlsafe(32), self._clock()
         old = _hash_of(token) if token else ""
         self._rights = {k: s for k, s in self._rights.items() if k != old and s.at(now).seated}
@@ -241,7 +241,7 @@ class Access:
 
     @contextlib.contextmanager
     def _kept(self) -> Iterator[None]:
-        """What is taken away stays so over a restart, or is not taken away."""
+        """What is revoked stays revoked after a restart, or is not revoked at all."""
         before = dict(self._rights), self.code
         yield
         if not self._write():
@@ -268,7 +268,7 @@ class Access:
             game,
             trusted,
         )
-        # whoever was the host logs in anew
+        # the host has to log in again
         if not hmac.compare_digest(str(data.get("pin")), self._pin_mark()):
             self._rights = {
                 k: msgspec.structs.replace(s, host=False)
@@ -298,7 +298,7 @@ class Access:
             return False
 
     def _pin_mark(self) -> str:
-        """By which a changed PIN is known: slow to guess from, for whoever gets at the file"""
+        """A slow hash that reveals a changed PIN, so that the PIN is hard to guess from the file"""
         if self._marked is None or self._marked[0] != (self.pin, self._salt):
             made = hashlib.scrypt(
                 _pin_digits(self.pin).encode(), salt=self._salt.encode(), n=2**12, r=8, p=1

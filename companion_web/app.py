@@ -26,7 +26,7 @@ def create_setup_app(setup: Setup, settings: Settings | None = None) -> Flask:
 
 
 def replace_table(app: Flask, table: Table) -> None:
-    """Another game at the same table: phones stay, seats that it lacks are freed."""
+    """Starts another game at the same table: phones stay, seats that it lacks are freed."""
     web_of(app).replace_table(table)
 
 

@@ -1,4 +1,4 @@
-"""What the applications have in common: faults in words, the guard, proxies, the page's files."""
+"""What the applications share: error messages, the guard, proxies, the page's files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from companion_web.settings import Settings
 
 
 def base_app(served: Served, settings: Settings) -> Flask:
-    """An application without pages of its own; `served` is what a server is told of it."""
+    """An application without pages; `served` is what a server needs to know of it."""
     app = Flask("companion_web", static_folder=None)
     app.extensions[EXTENSION] = served
     errors.install_errors(app)

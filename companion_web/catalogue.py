@@ -35,7 +35,7 @@ def language_names() -> dict[str, str]:
 
 @cache
 def catalogue_of(language: str) -> dict[str, Any]:
-    """Raises BadCatalogue; KeyError for a language there is no file for."""
+    """Raises BadCatalogue; KeyError for a language without a file."""
     if language not in _language_codes():
         raise KeyError(language)
     path = _FOLDER.joinpath(f"{language}.json")
@@ -51,7 +51,7 @@ def catalogue_of(language: str) -> dict[str, Any]:
 
 
 def translated_text(language: str, template: str, **args: Any) -> str:
-    """A template in that language with its arguments; English where the catalogue lacks it."""
+    """A template in that language, filled in; English if the catalogue lacks it."""
     texts = catalogue_of(language)["texts"]
     return Text(template, args).translated(lambda t: texts.get(t, t))
 
@@ -66,7 +66,8 @@ def translated_sentence(language: str, packed: Mapping[str, Any]) -> str:
 
 
 def chosen_language(wished: str | None, accepted: Iterable[str]) -> str:
-    """The language asked for, else the first there is that the browser accepts, else English."""
+    """The language asked for, otherwise the first available one that the browser accepts, otherwise
+    English."""
     there = language_names()
     for code in [wished or "", *accepted]:
         short = code.split("-")[0].lower()
@@ -86,6 +87,6 @@ def template_translator(language: str) -> Callable[..., str]:
 
 
 def text_writer(language: str) -> Callable[[Text], str]:
-    """What writes a whole text, with the texts inside it, in that language."""
+    """A function that renders a text, including the texts inside it, in that language."""
     texts = catalogue_of(language)["texts"]
     return lambda text: text.translated(lambda template: texts.get(template, template))

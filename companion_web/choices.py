@@ -1,5 +1,5 @@
-"""What may be done now, in words: for telling the table, for learners, for tapping what lies on a
-place."""
+"""The legal actions in words: for telling the table what was done, for learners, and for correcting
+a site by tapping."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine import Action, State
 from engine.layout import Contents
 from engine.text import pack_text
 
-MOST = 3000  # legal actions looked through
-SAID = 24  # acts no camera sees that are offered at once
-GUESSES = 8  # what may lie on a place
+MOST = 3000  # the most legal actions examined
+SAID = 24  # the most actions invisible to a camera that are offered at once
+GUESSES = 8  # the most contents suggested for a site
 
 
 class Choice:
-    """One legal action: its sentences, the pieces it puts down (kind, site) and what then lies
-    where hands changed something."""
+    """One legal action: its sentences, the pieces it puts down (kind, site) and the contents of the
+    changed sites afterwards."""
 
     def __init__(self, state: State, action: Action) -> None:
         after = state.apply(action)
@@ -39,7 +39,7 @@ class Choice:
 
 
 class Choices:
-    """Of one state, worked out once for all phones."""
+    """The choices in one state, computed once for all phones."""
 
     def __init__(self) -> None:
         self._of: State | None = None
@@ -53,8 +53,8 @@ class Choices:
 
 
 def said_acts(choices: list[Choice], seat: str) -> list[dict[str, Any]]:
-    """What a seat may do that changes nothing on the board; what another side has to agree to has
-    its own form."""
+    """A seat's actions that change nothing on the board, except those that another side must agree
+    to, which have their own form."""
     found = [c for c in choices if c.action.seat == seat and not c.seen and c.action.asks() is None]
     return [c.told() for c in found[:SAID]]
 
@@ -69,8 +69,8 @@ def places_of(choices: list[Choice], seat: str, kind: str) -> list[str]:
 
 
 def reasons_against(state: State, seat: str, kind: str, site: str) -> list[dict[str, Any]]:
-    """The rules that forbid a seat to put a piece on a site, as far as the game can tell: those of
-    the likeliest such doing"""
+    """The rules that forbid a seat to put a piece on a site, as far as the game can tell: those
+    that the likeliest such action breaks"""
     have = state.layout().get(site, ())
     proposals = state.explain({site: (have, (*have, kind))})
     own = [p for p in proposals if p.actions and p.actions[-1].seat == seat] or proposals
@@ -92,8 +92,8 @@ def may_lie(
     guesses: list[Contents],
     counts: Mapping[str, int],
 ) -> list[Contents]:
-    """What may lie on a place, the reader's guesses first, then what somebody may do there now,
-    then what lay there, then nothing"""
+    """Possible contents of a site: the reader's guesses first, then results of legal actions, then
+    what lay there before, then nothing"""
     likely = [c for c in guesses if all(k in counts for k in c)]
     legal = sorted({c.leaves[site] for c in choices if site in c.leaves}, key=len)
     return list(dict.fromkeys([*likely[:4], *legal, state.layout().get(site, ()), ()]))[:GUESSES]

@@ -1,9 +1,9 @@
-"""waitress, made for a café: how many connections an address may have, how long a head may take,
-how much may wait unread.
+"""waitress with limits for a public network: how many connections an address may have, how long a
+request's head may take, how much may wait unread.
 
-Among strangers each keeps a share: where there is no room left, those go first of whom there are
-most, and of these the ones that have asked for nothing yet. Plain HTTP and TLS come in at the same
-port: a TLS client's first byte tells.
+Addresses without a seat share the room fairly: when it is full, the address with the most
+connections loses one, idle ones first. Plain HTTP and TLS use the same port: a TLS client is
+recognised by its first byte.
 """
 
 from __future__ import annotations
@@ -25,33 +25,34 @@ from companion_web.quiet import strangers
 from vision.storage.heap_trim import trim_heap
 
 CONNECTIONS = 380  # in all
-STRANGERS = 340  # of addresses that hold no seat: the rest is kept for those who play
+STRANGERS = 340  # of addresses without a seat: the rest is reserved for players
 PER_ADDRESS = 24
-QUEUED = 2  # requests of one connection at once: browsers send one after the other
+QUEUED = 2  # requests at once on one connection: browsers send one after the other
 HEAD_LINES = 100  # of a request
-HEAD_S, BODY_S = 5.0, 20.0  # seconds a request's head may take; its body, from its first byte on
-IDLE_S = 30.0  # ... a connection may be kept without a request
-UNREAD_S = 12.0  # ... what was answered may lie unread
-UNREAD = 256 * 1024  # bytes a connection may have waiting before what answers it waits too
-HELD = 24 * 2**20  # bytes of all connections together, half-sent requests and unread answers
-LOOK_S = 0.25  # seconds between two looks at all connections
-AT_ONCE = 32  # connections taken up in one turn
-CROWD = 100  # after so many connections at once their memory is handed back
+HEAD_S, BODY_S = 5.0, 20.0  # seconds for a request's head; for its body, from its first byte on
+IDLE_S = 30.0  # ... a connection may stay open without a request
+UNREAD_S = 12.0  # ... a response may stay unread
+UNREAD = 256 * 1024  # unread bytes of a connection at which the thread that answers it has to wait
+HELD = 24 * 2**20  # bytes of half-sent requests and unread responses, of all connections together
+LOOK_S = 0.25  # seconds between two checks of all connections
+AT_ONCE = 32  # connections accepted in one turn of the loop
+CROWD = 100  # after this many simultaneous connections, their memory is returned to the system
 OWN = frozenset({"127.0.0.1", "::1"})  # this machine itself: a kiosk, a load test
-STREAM = "/api/stream"  # the one address whose answer does not end
+STREAM = "/api/stream"  # the only path whose response does not end
 _TLS = 0x16  # the first byte of a TLS client's hello
 
 
 class Request(HTTPRequestParser):
-    """A request; waitress names the path of one that it could not read too, where its sender has
+    """A request. It has a path even if it could not be read: waitress names it when the sender has
     gone."""
 
     path = ""
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Heads of more lines than any browser sends take long to read, for all connections. A
-        body in chunks, too; no browser sends one, and with a length as well a proxy before this one
-        may have read it the other way. Raises ParsingError."""
+        """Refuses heads with more lines than any browser sends, since parsing them delays all
+        connections. Also refuses chunked bodies: no browser sends them, and if a length is given
+        too, a proxy may have interpreted the request differently (request smuggling). Raises
+        ParsingError."""
         if header_plus.count(b"\n") > HEAD_LINES:
             raise ParsingError("too many header lines")
         super().parse_header(header_plus)
@@ -63,15 +64,15 @@ class Connection(HTTPChannel):
     """One connection, plain or TLS."""
 
     parser_class = Request
-    request: Any  # the one that is being read, None between two
-    socket: Any  # plain or wrapped, None when it is closed
+    request: Any  # the one being read, None between requests
+    socket: Any  # plain or wrapped in TLS, None once closed
 
     def __init__(self, server: Guarded, sock: Any, addr: Any, adj: Any, map: Any = None) -> None:
-        self.since = time.monotonic()  # when what it is about began: the connection, a request
+        self.since = time.monotonic()  # when the current phase began: the connection, or a request
         self.tls: bool | None = None if server.tls is not None else False  # None: not known yet
         self.shaken = True
         self._wants_write = False
-        # one side of a TLS connection at a time: workers write while the loop reads
+        # a TLS connection must not be read and written at once: workers write while the loop reads
         self._tls_lock = threading.RLock()
         super().__init__(server, sock, addr, adj, map)
 
@@ -86,7 +87,7 @@ class Connection(HTTPChannel):
 
     @property
     def held(self) -> int:
-        """Bytes in memory on its behalf"""
+        """Bytes of memory it takes up"""
         half = self.request
         bodies = sum(
             r.body_bytes_received for r in (*self.requests, *((half,) if half is not None else ()))
@@ -94,8 +95,8 @@ class Connection(HTTPChannel):
         return self.total_outbufs_len + bodies + (len(half.header_plus) if half is not None else 0)
 
     def late(self, now: float, unread: float) -> str | None:
-        """Why it has to go, because what it is waited for takes too long ("": nobody minds); None
-        where it may stay. unread: seconds since anything of its answers was read."""
+        """Why it has to be closed for taking too long ("": not worth logging); None if it may stay.
+        unread: seconds since any of its response was read."""
         waited, request = now - self.since, self.request
         if self.total_outbufs_len and unread > UNREAD_S:
             return "did not read their answers"
@@ -107,8 +108,8 @@ class Connection(HTTPChannel):
         return "sent no whole request" if waited >= (BODY_S if whole else HEAD_S) else None
 
     def received(self, data: bytes) -> bool:
-        """Reads at most QUEUED requests ahead; who sends more of them at once is answered these and
-        let go."""
+        """Reads at most QUEUED requests ahead; a client that sends more at once gets these answered
+        and is then disconnected."""
         if data is _NOTHING_YET:
             return True
         begun, head = self.request, self.request is not None and self.request.headers_finished
@@ -135,7 +136,7 @@ class Connection(HTTPChannel):
 
     @property
     def asker(self) -> str:
-        """Who asks: of a proxy's connection, whom the proxy names"""
+        """The client's address: for a proxy's connection, the one that the proxy names"""
         if self.requests and is_within(self.address, self.server.trusted):
             said = self.requests[0].headers.get("X_FORWARDED_FOR", "")
             return str(said.rpartition(",")[2].strip()) or self.address
@@ -143,7 +144,7 @@ class Connection(HTTPChannel):
 
     def write_soon(self, data: Any) -> int:
         written = super().write_soon(data)
-        # a phone that follows has got what there is, and waits for what comes
+        # a following phone has everything so far, and waits for the next change
         if self.requests and self.requests[0].path == STREAM:
             self.server.task_dispatcher.only_waits(self)
         return int(written)
@@ -153,7 +154,7 @@ class Connection(HTTPChannel):
             self.server.task_dispatcher.only_waits(self)
         super()._flush_outbufs_below_high_watermark()
 
-    # TLS, where the first byte asks for it
+    # TLS, if the first byte asks for it
 
     def readable(self) -> bool:
         return super().readable() if self.shaken else not self.will_close
@@ -167,7 +168,7 @@ class Connection(HTTPChannel):
         if not self.shaken and not self._shake_hands():
             return
         super().handle_read()
-        # What TLS has taken off the wire already wakes no poll.
+        # Data that TLS has already taken off the wire does not wake the poll.
         while (
             self.tls
             and self.connected
@@ -191,7 +192,7 @@ class Connection(HTTPChannel):
         self.tls = first[0] == _TLS
         if self.tls:
             self.shaken = False
-            # The same descriptor, wrapped: whatever is keyed by it stays.
+            # The same file descriptor, wrapped: whatever is keyed by it stays valid.
             self.socket = self.server.tls.wrap_socket(
                 self.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -214,8 +215,8 @@ class Connection(HTTPChannel):
         self.shaken, self.since = True, time.monotonic()
         return True
 
-    # The lock is held for the wire only: whoever closes takes the answers' lock, which a worker
-    # that sends has already.
+    # The lock covers only reading and writing: closing takes the output lock, which a sending
+    # worker already holds.
 
     def recv(self, buffer_size: int) -> bytes:
         if not self.tls:
@@ -250,7 +251,7 @@ class Connection(HTTPChannel):
 
 
 class _Nothing(bytes):
-    """No bytes, and yet the other side has not hung up"""
+    """No bytes, although the other side has not hung up"""
 
     def __bool__(self) -> bool:
         return True
@@ -261,7 +262,7 @@ _NOTHING_YET = _Nothing()
 
 class Guarded(TcpWSGIServer):
     """The listening socket. known: addresses that hold a seat, as far as the page knows. trusted:
-    proxies, whose connections are many people's."""
+    proxies, whose connections belong to many people."""
 
     channel_class = Connection
 
@@ -295,7 +296,7 @@ class Guarded(TcpWSGIServer):
                 sock.close()
 
     def _room_for(self, address: str) -> bool:
-        """Whether it may come in, after somebody else had to go where that was needed."""
+        """Whether it may connect; closes another connection if that is necessary."""
         channels = [c for c in self.active_channels.values() if isinstance(c, Connection)]
         exempt = address in OWN or is_within(address, self.trusted)
         if not exempt:
@@ -308,8 +309,8 @@ class Guarded(TcpWSGIServer):
         return len(self.active_channels) < CONNECTIONS or self._let_go(channels)
 
     def _let_go(self, among: list[Connection]) -> bool:
-        """One that is not being answered: of the address with most of them, the oldest. False: all
-        are."""
+        """Closes one that is not being answered: the oldest one of the address with the most.
+        False: all are being answered."""
         waiting = [c for c in among if not c.busy and c.connected]
         if not waiting:
             return False
@@ -320,8 +321,8 @@ class Guarded(TcpWSGIServer):
         return True
 
     def look(self, now: float | None = None) -> None:
-        """Lets those go whose time is over, and the heaviest where all together hold too much. What
-        a crowd's buffers took is handed back when it has gone."""
+        """Closes connections that have timed out, and the largest ones if all together hold too
+        much. Returns memory to the system once a crowd has gone."""
         now = time.monotonic() if now is None else now
         if now - self._looked < LOOK_S:
             return
@@ -359,4 +360,4 @@ class Guarded(TcpWSGIServer):
             trim_heap()
 
     def maintenance(self, now: float) -> None:
-        """`look` does it."""
+        """Nothing: `look` does it."""

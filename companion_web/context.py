@@ -56,11 +56,11 @@ class Web(Served):
             settings.max_streams, settings.reserved_streams, settings.streams_per_address
         )
         self.pin_tries = Tries(*settings.pin_tries)
-        # a code of 16 letters is never guessed: strangers' wrong ones keep nobody out
+        # a code of 16 letters cannot be guessed, so wrong ones need not lock anybody out
         self.code_tries = Tries(*settings.pin_tries, overall=0)
         self._drawing = Drawing(settings.plan)
         self.desk: Desk | None = None  # the copy's plan being drawn (blueprints/copy.py)
-        self.desk_photo: tuple[Path, int] | None = None  # on which photo, and when it was written
+        self.desk_photo: tuple[Path, int] | None = None  # the photo, and its modification time
         self.shelf = Shelf(folder)
         self._shelve(table)
         self.access.keep_only(self.seats, self.began)
@@ -75,14 +75,14 @@ class Web(Served):
 
     @property
     def table(self) -> Table:
-        """The game's. Raises Problem (404) while one is being set up."""
+        """The game's table. Raises Problem (404) while one is being set up."""
         if self._table is None:
             raise Problem(404, "no game stands here yet")
         return self._table
 
     @property
     def setup(self) -> Setup:
-        """Raises Problem (404) where the table is set up already."""
+        """Raises Problem (404) if the table has already been set up."""
         if self._setup is None:
             raise Problem(404, "the table is set up already")
         return self._setup
@@ -101,7 +101,7 @@ class Web(Served):
 
     @property
     def began(self) -> str:
-        """What tells this game from all others; "" while the table is set up"""
+        """Identifies this game among all others; "" while the table is set up"""
         return self._table.began if self._table is not None else ""
 
     @property
@@ -111,14 +111,13 @@ class Web(Served):
 
     @property
     def drawing(self) -> Drawing:
-        """Of the plan that is played with; while the table is set up, of the one that was drawn for
-        the copy."""
+        """The drawing of the plan in use; while the table is set up, of the one drawn for the
+        copy."""
         own = self._setup.own_plan if self._setup is not None else None
         return self._drawing if own is None else Drawing(own)
 
     def actions(self, seat: str) -> list[str]:
-        """The notation of a seat's legal actions, worked out once for all phones that ask after the
-        same move."""
+        """The notation of a seat's legal actions, computed once per move for all phones."""
         version = self.snapshot.get("version")
         kept_for, kept = self._legal
         if kept_for != version:
@@ -129,15 +128,15 @@ class Web(Served):
         return sorted(kept.get(seat, ()))
 
     def join_link(self, base: str | None = None) -> str:
-        """The link that seats who opens it. The code stands behind `#`: browsers never send that
-        part, nothing logs it."""
+        """The link that seats whoever opens it. The code follows `#`: browsers never send that
+        part, so it is never logged."""
         return f"{self.look_link(base)}join#{self.access.code}"
 
     def look_link(self, base: str | None = None) -> str:
         return f"{(self.settings.address or base or 'http://localhost').rstrip('/')}/"
 
     def replace_table(self, table: Table) -> None:
-        """Another game at the same table: phones stay, seats that it lacks are freed."""
+        """Starts another game at the same table: phones stay, seats that it lacks are freed."""
         self._table = self.feed.table = table
         self._setup, self.offers = None, Offers()
         self._shelve(table)
@@ -146,7 +145,7 @@ class Web(Served):
         self.feed.touch()
 
     def _shelve(self, table: Table | None) -> None:
-        """A game that no file keeps is among the table's games too, as long as it is there."""
+        """Lists a game that is not kept in a file among the table's games, as long as it exists."""
         journal = table.journal if table is not None else None
         in_memory = isinstance(journal, Journal) and journal.in_memory
         self.shelf.in_memory = journal if in_memory else None
@@ -172,8 +171,7 @@ def web_of(app: Flask) -> Web:
     return app.extensions[EXTENSION]
 
 
-# What the application that answers is about: a name to look through while a request is answered, as
-# Flask's own `current_app`.
+# The current application's `Web`: a proxy for use during a request, like Flask's `current_app`.
 web = cast(Web, LocalProxy(lambda: web_of(current_app)))
 
 
@@ -210,8 +208,8 @@ def require_host() -> None:
 
 
 def require_seat(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
-    """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag)
-    is said by whose turn it is."""
+    """Raises Problem (403) unless the phone holds that seat; for actions without a seat (a draw
+    from the bag), the seat whose turn it is."""
     if seat not in web.seats:
         seat = web.snapshot.get("turn")
     if not who.host and seat not in who.seats:
@@ -224,5 +222,5 @@ def require_asked(who: Viewer, question: Mapping[str, Any]) -> None:
 
 
 def acting_for(who: Viewer) -> str:
-    """Who did it, for the journal: never a token."""
+    """The author of an action for the journal: never a token."""
     return " ".join(who.seats) if who.seats else "host"

@@ -20,13 +20,13 @@ from calibration.trace import BadTracing, Tracing
 from companion_web.errors import Problem
 from engine.tracing import PlanFault
 
-LARGEST = 2400  # pixels across: more help nobody to draw and are slow on a phone
+LARGEST = 2400  # pixels across: more do not help anybody to draw, and are slow on a phone
 log = logging.getLogger(__name__)
 
 
 class Desk:
-    """base: the plan's data to begin with. image: BGR. out: the plan.toml to write; a drawing not
-    yet saved is kept beside it, and found there again. Raises OSError where it cannot be kept."""
+    """base: data of the initial plan. image: BGR. out: the plan.toml to write; an unsaved drawing
+    is kept next to it and loaded again. Raises OSError if it cannot be stored."""
 
     def __init__(self, base: Mapping[str, Any], image: np.ndarray, out: Path) -> None:
         scale = min(1.0, LARGEST / max(image.shape[:2]))
@@ -44,13 +44,13 @@ class Desk:
         )
 
     def looked_at(self, traced: Tracing) -> tuple[Tracing, dict[str, Any], list[PlanFault]]:
-        """The drawing with the spots its cells lacked, the data of its plan, and what is wrong with
-        that."""
+        """The drawing with missing spots of its cells added, the data of its plan, and the plan's
+        faults."""
         full = msgspec.structs.replace(traced, sites=trace.completed_sites(self.form, traced))
         return full, *trace.checked_plan(self.base, self.form, full)
 
     def keep(self, traced: Tracing) -> tuple[Tracing, dict[str, Any], list[PlanFault]]:
-        """The same, and the drawing is written down."""
+        """The same, and stores the drawing."""
         with self._lock:
             self.traced = traced
             write_file(
@@ -77,7 +77,7 @@ class Desk:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Raises Problem (507) where that cannot be written."""
+    """Raises Problem (507) if it cannot be written."""
     try:
         write_whole(path, text.encode())
     except OSError as e:

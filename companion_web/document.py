@@ -1,5 +1,5 @@
-"""A page's HTML as it is sent: in the browser's language, with its styles inside it and the scripts
-it will need named, so that a slow phone reads it after one round trip and runs it after two."""
+"""A page's HTML as it is sent: in the browser's language, with inline styles and with preloads for
+its scripts, so that a slow phone can show it after one round trip and run it after two."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ def page_answer(file: str, title: Any = "Nilometer", status: int = 200, **more: 
 
 
 def whole_page(html: str) -> tuple[str, list[str]]:
-    """The page with its styles in place of links to them, and with the modules that its script
-    imports named before it; and these styles."""
+    """The page with inline styles instead of links, and with preloads for the modules that its
+    script imports; and these styles."""
     styles = [_style_text(name) for name in _STYLE.findall(html)]
     html = _STYLE.sub(lambda link: f"<style>{_style_text(link[1])}</style>", html)
     return _SCRIPT.sub(lambda script: _preload_links(script[1]) + script[0], html), styles
 
 
 def style_hashes(styles: Iterable[str]) -> str:
-    """What a Content-Security-Policy calls these texts of `<style>`."""
+    """The Content-Security-Policy sources (hashes) for these contents of `<style>`."""
     hashes = (hashlib.sha256(style.encode()).digest() for style in styles)
     return " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
 
 
 @cache
 def imported_scripts(name: str) -> tuple[str, ...]:
-    """The modules that a script of static/js imports, directly or by others, the nearest first"""
+    """The modules that a script in static/js imports, directly or indirectly, the nearest first"""
     found: dict[str, None] = {}
     ahead = [name]
     for script in ahead:

@@ -44,7 +44,7 @@ def problem_answer(status: int, text: Text, more: dict[str, Any] | None = None) 
 
 
 def install_errors(app: Flask) -> None:
-    """Every fault, foreseen or not, becomes such an answer: nobody sees a traceback."""
+    """Turns every error, expected or not, into such a response: nobody sees a traceback."""
 
     @app.errorhandler(Problem)
     def problem(e: Problem) -> Response:

@@ -1,5 +1,5 @@
-"""One thread follows the table; every phone's stream takes what it publishes. Each view is encoded
-once for all."""
+"""One thread follows the table and publishes to every phone's stream. Each view is encoded only
+once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from companion_web.access import LOOKER, Viewer
 from companion_web.redaction import Snapshot, redacted_snapshot, snapshot_change
 
 log = logging.getLogger(__name__)
-KEPT = 8  # snapshots back from which a phone gets only what changed
+KEPT = 8  # snapshots kept: a phone at one of these gets only what has changed since
 _encode = msgspec.json.Encoder().encode
 
 
@@ -23,10 +23,10 @@ class TableLike(Protocol):
     """What is followed: a game's Table, or the Setup of one."""
 
     def snapshot(self) -> Snapshot:
-        """What it shows now; `version` tells it from what it showed before."""
+        """What it shows now; `version` changes with it."""
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until its version is another one or the seconds are over; the version then."""
+        """Blocks until its version has changed or the time is up; returns the version then."""
 
 
 class Frame:
@@ -83,14 +83,14 @@ class Feed:
             self._thread.start()
 
     def refresh(self) -> None:
-        """Asks the table and publishes."""
+        """Takes a snapshot of the table and publishes it."""
         snapshot = self.table.snapshot()
         with self._changed:
             self._snapshot = snapshot
             self._publish()
 
     def touch(self) -> None:
-        """Something the page itself knows has changed."""
+        """Publishes again, since something that the page itself adds has changed."""
         with self._changed:
             self._publish()
 
@@ -120,10 +120,10 @@ class Feed:
         frame = Frame(self._serial + 1, {**self._snapshot, **self._extras()})
         before = self._frames.get(self._serial)
         if before is not None:
-            # most phones are lookers that follow: ready before they are woken
+            # most phones are onlookers that are up to date: encode their view before waking them
             frame.encoded(LOOKER, before)
         self._frames[frame.serial] = frame
-        self._serial = frame.serial  # only now: `frame` is asked by requests that hold no lock
+        self._serial = frame.serial  # only now: requests read `frame` without a lock
         while len(self._frames) > KEPT:
             self._frames.popitem(last=False)
         self._changed.notify_all()
@@ -135,23 +135,21 @@ class Feed:
                 if self.table.wait(have, 0.5) != have:
                     self.refresh()
             except Exception:
-                # The page must outlive a fault in one look at the table: say it, go on a little
-                # later.
+                # The page must survive a fault in one snapshot: log it, and go on a little later.
                 log.exception("the table could not be asked")
                 with self._changed:
                     self._changed.wait_for(lambda: self.closed, 1.0)
 
 
 class Place:
-    """One stream's place; `lost` when somebody who had none got it."""
+    """One stream's place; `lost` once it was given to an address that had none."""
 
     def __init__(self, address: str, seated: bool) -> None:
         self.address, self.seated, self.lost = address, seated, False
 
 
 class Streams:
-    """How many phones follow, so that following never takes the threads that answer everything
-    else."""
+    """Limits how many phones follow, so that enough threads remain for everything else."""
 
     def __init__(self, most: int, reserved: int, per_address: int) -> None:
         self.most, self.reserved, self.per_address = most, reserved, per_address
@@ -163,8 +161,8 @@ class Streams:
         return len(self._open)
 
     def enter(self, address: str, seated: bool) -> Place | None:
-        """None: no room. Where there is none, an address that has several streams gives one to an
-        address that has none. The table's own machine may open any number (a kiosk)."""
+        """A place, or None if there is no room. When full, an address with several streams loses
+        one to an address without any. The table's own machine may open any number (a kiosk)."""
         with self._lock:
             own = sum(p.address == address for p in self._open)
             if address not in ("127.0.0.1", "::1") and own >= self.per_address:

@@ -1,4 +1,4 @@
-"""What every request goes through before anything answers it, and the headers of all answers."""
+"""Checks that every request passes first, and the headers of all responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from companion_web.errors import Problem
 from companion_web.limits import Rate
 from companion_web.settings import Settings
 
-LARGE = "/api/trace"  # below it come drawings of whole boards
+LARGE = "/api/trace"  # requests below this path carry drawings of whole boards
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _PRIVATE = (
     ".local",
@@ -42,7 +42,7 @@ HEADERS = {
 
 
 class Shallow(DefaultJSONProvider):
-    """JSON that is nested without end is no JSON: it must not use up the stack or fill the log."""
+    """Refuses JSON that is nested too deeply, which would exhaust the stack and fill the log."""
 
     sort_keys = False
 
@@ -54,7 +54,7 @@ class Shallow(DefaultJSONProvider):
 
 
 def install_guard(app: Flask, settings: Settings) -> None:
-    """Every request is measured before it is served: name, rate, size, origin."""
+    """Checks every request before it is served: host name, rate, size, origin."""
     app.json = Shallow(app)
     reads, writes = Rate(*settings.read_rate), Rate(*settings.write_rate)
 
@@ -88,8 +88,8 @@ def install_guard(app: Flask, settings: Settings) -> None:
 
 
 def own_name(host: str, more: tuple[str, ...]) -> None:
-    """A public name that somebody pointed at this machine (DNS rebinding) makes a foreign page
-    same-origin: refuse it. What can be no name (two of them, one with a path) Werkzeug says is
+    """Refuses a public name that somebody pointed at this machine (DNS rebinding), which would make
+    a foreign page same-origin. For an invalid name (two of them, one with a path) Werkzeug gives
     ""."""
     name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     plain = name and "." not in name and ":" not in name
@@ -115,14 +115,13 @@ def small_enough(length: int | None, limit: int) -> None:
 
 
 def json_only(mimetype: str) -> None:
-    """Plain forms and texts need no leave from the browser to be sent from a foreign page: JSON
-    does."""
+    """Allows only JSON: browsers let foreign pages send plain forms and texts, but not JSON."""
     if mimetype != "application/json":
         raise Problem(415, "send application/json")
 
 
 def same_origin(origin: str | None, site: str | None, host: str) -> None:
-    """Browsers name the page a write comes from; one that names none, or another, may not write."""
+    """Refuses writes from other sites: browsers name the page that a write comes from."""
     if site is not None and site != "same-origin":
         raise Problem(403, "writes come from this page only")
     if origin is None and site is None:
@@ -132,7 +131,7 @@ def same_origin(origin: str | None, site: str | None, host: str) -> None:
 
 
 def _place_of(origin: str) -> str:
-    """The host and port of an address; "" where it is none (http://[)"""
+    """The host and port of a URL; "" if it is invalid (http://[)"""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:

@@ -1,5 +1,4 @@
-"""One page for all tables of a club. It only shows: there is nothing in it that could be written
-to."""
+"""One page for all tables of a club. It is read-only."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
 
     @app.get("/api/tables")
     def tables() -> ResponseReturnValue:
-        """All of them; with `?since=` a version told before, what has changed (Hall.changes)"""
+        """All tables; with `?since=VERSION`, what has changed since that version (Hall.changes)"""
         changes = hall.changes(request.args.get("since", ""))
         changes["tables"].sort(key=lambda t: (t["name"].lower(), t["id"]))
         response = Response(

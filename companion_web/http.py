@@ -1,4 +1,4 @@
-"""What blueprints take from a request and make an answer of."""
+"""Helpers for blueprints: reading requests, making responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.text import pack_text
 
 log = logging.getLogger(__name__)
 Given = TypeVar("Given")
-NO_ROOM = 507  # the status of what cannot be written down
+NO_ROOM = 507  # the status if something cannot be stored
 
 
 def json_body() -> dict[str, Any]:
@@ -48,8 +48,8 @@ def number_in(name: str) -> int:
 
 
 def result_of(act: Callable[[], Given]) -> Given:
-    """What it gives. What the rules forbid becomes a Problem with their numbers (409), what is no
-    act 400, a full disk 507."""
+    """What `act` returns. What the rules forbid becomes a Problem with their numbers (409), an
+    unknown action 400, a full disk 507."""
     try:
         return act()
     except Refused as e:
@@ -66,21 +66,21 @@ def result_of(act: Callable[[], Given]) -> Given:
 
 
 def answer_after(act: Callable[[], object]) -> Response:
-    """Does it; the answer is the serial of what is then to be seen, and the verdict."""
+    """Runs `act`; answers with the serial of the snapshot after it, and the verdict."""
     try:
         result_of(act)
     except Problem as e:
         if e.status == NO_ROOM:
-            web.feed.refresh()  # that nothing can be written is to be seen at once too
+            web.feed.refresh()  # phones must see at once, too, that nothing can be stored
         raise
-    # The table's own thread may be a moment late; whoever acted should see it in the very next
-    # thing they get.
+    # The table's thread may be a moment late; whoever acted should see the result in the very next
+    # response.
     web.feed.refresh()
     return jsonify({"serial": web.feed.frame.serial, "verdict": web.snapshot.get("verdict")})
 
 
 def answer_seated(seat: str) -> Response:
-    """The phone that asks sits there from now on. Raises Problem (409) where somebody does."""
+    """Gives the seat to the phone that asks. Raises Problem (409) if it is taken."""
     try:
         return answer_with_token(web.access.seat(seat, request_token(), request.remote_addr or ""))
     except Taken:
@@ -88,7 +88,7 @@ def answer_seated(seat: str) -> Response:
 
 
 def answer_with_token(fresh: str) -> Response:
-    """What its token holds, and the token itself as the phone's cookie."""
+    """Answers with what the token grants, and sets the token as the phone's cookie."""
     web.feed.touch()
     you = web.access.viewer(fresh)
     response = jsonify({"you": {"host": you.host, "seats": list(you.seats)}})
@@ -116,7 +116,7 @@ def as_download(response: Response, name: str) -> Response:
 
 
 def page_shell(name: str) -> Response:
-    """A page's HTML in the browser's language; what moves on it is drawn by its scripts."""
+    """A page's HTML in the browser's language; its scripts draw everything that changes."""
     return page_answer(
         f"{name}.html",
         web.snapshot.get("title") or "Nilometer",

@@ -1,5 +1,5 @@
-"""A game as one HTML file that opens without the table: the end, the points, every move to step
-through, with the camera's pictures. It runs the page's own scripts, which it carries in itself."""
+"""A game as one HTML file that opens without the table: the result, the scores, every move to step
+through, with the camera's pictures. It embeds the page's own scripts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def kept_page(
 
 
 def _game_data(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page's scripts ask of a snapshot, and of each move the places it changed"""
+    """What the page's scripts need from a snapshot, and the sites that each move changed"""
     first, last = lines[0].state, lines[-1].state
     game, outcome = engine.game(last.game), last.outcome()
     names = {s.id: s for s in game.seats}
@@ -102,7 +102,7 @@ def _game_data(lines: Sequence[Line], settings: Mapping[str, Any]) -> dict[str, 
 
 
 def _smaller_picture(jpeg: bytes) -> bytes:
-    """b"" where it is no picture"""
+    """b"" if it is not a picture"""
     image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
     if image is None:
         return b""
@@ -113,8 +113,8 @@ def _smaller_picture(jpeg: bytes) -> bytes:
 
 @cache
 def _import_map(entry: str) -> dict[str, str]:
-    """A script and all that it imports, as an import map of data: addresses, "n/NAME" each: a
-    module in such an address has no place that "./NAME" could be looked up from."""
+    """A script and all its imports, as an import map of data: URLs named "n/NAME", since a module
+    in a data: URL cannot resolve "./NAME"."""
     found: dict[str, str] = {}
     wanted = [entry]
     while wanted:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 KNOWN = 64  # addresses that hold seats
-REMEMBERED = 2000  # addresses; the longest unheard of are forgotten first
+REMEMBERED = 2000  # addresses; the least recently seen are forgotten first
 
 
 class Rate:
@@ -22,7 +22,8 @@ class Rate:
         self._lock = threading.Lock()
 
     def wait(self, who: str) -> float:
-        """Takes a token: 0.0; or, when there is none, the seconds until there is one."""
+        """Takes a token and returns 0.0; if there is none, returns the seconds until there is
+        one."""
         with self._lock:
             now = self.clock()
             left, then = self._left.pop(who, (self.burst, now))
@@ -35,8 +36,8 @@ class Rate:
 
 
 class Tries:
-    """Failed tries at a secret: so many in so many seconds for each address, `overall` times that
-    for all together (0: any number, for what cannot be guessed)."""
+    """Limits failed tries at a secret: so many in so many seconds for each address, `overall` times
+    that for all together (0: no overall limit, for a secret that cannot be guessed)."""
 
     def __init__(
         self,
@@ -50,7 +51,8 @@ class Tries:
         self._lock = threading.Lock()
 
     def wait(self, who: str, trusted: bool = False) -> float:
-        """0.0 when `who` may try; else seconds until then. trusted: others' tries do not count."""
+        """0.0 if `who` may try, otherwise the seconds until then. trusted: ignore the tries of
+        others."""
         with self._lock:
             now = self.clock()
             own = [t for t in self._failed.get(who, ()) if now - t < self.seconds]
@@ -76,8 +78,8 @@ class Tries:
 
 
 class Known:
-    """Addresses that somebody with a seat has asked from lately; the longest unheard of are
-    forgotten first."""
+    """Addresses from which a seated phone has recently asked; the least recently seen are forgotten
+    first."""
 
     def __init__(
         self, seconds: float = 12 * 3600.0, clock: Callable[[], float] = time.monotonic

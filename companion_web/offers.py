@@ -1,8 +1,8 @@
-"""What one seat asks of others before it is done: a trade, taking back what others did, going on
-where they have not passed.
+"""Actions to which other seats have to agree first: a trade, taking back what others did, going on
+although they have not passed.
 
-Kept in memory: it is a word across the table. Each of those asked taps once; the host's word alone
-does.
+Kept only in memory, like a word across the table. Each of those asked taps once; the host's consent
+alone is enough.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ MOST = 12  # open at once
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """asks: who has still to agree (nobody: only the host can); agreed: who has. `text` and `words`
-    (packed sentences) say what is asked; stands() whether it can still be done; do(by) does it."""
+    """asks: who still has to agree (nobody: only the host can); agreed: who has. `text` and `words`
+    (packed sentences) say what is asked; stands(): whether it can still be done; do(by) does it."""
 
     id: int
     giver: str
@@ -31,7 +31,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class Offers:
-    """What was asked and is not answered yet, in the order it was asked."""
+    """The open offers, oldest first."""
 
     def __init__(self) -> None:
         self._open: list[Offer] = []
@@ -50,7 +50,7 @@ class Offers:
         stands: Callable[[], bool],
         do: Callable[[str], object],
     ) -> None:
-        """The same is not asked twice."""
+        """Adds an offer, unless the same one is open already."""
         with self._lock:
             if all((o.giver, o.text) != (giver, text) for o in self._open):
                 self._count += 1
@@ -64,8 +64,8 @@ class Offers:
             return next((o for o in self._open if o.id == number), None)
 
     def agree(self, number: int, seats: Collection[str], all_of_them: bool) -> Offer | None:
-        """These seats say yes: the offer, closed, when nobody is left to ask; None: others have
-        still to agree."""
+        """These seats agree. Returns the offer, closed, once nobody is left to ask; None if others
+        still have to agree."""
         with self._lock:
             at = next((n for n, o in enumerate(self._open) if o.id == number), None)
             if at is None:
@@ -85,8 +85,8 @@ class Offers:
             self._open = [o for o in self._open if o.id != number]
 
     def standing(self) -> list[dict[str, Any]]:
-        """[{"id", "from", "to": seats, "text", "words"}] of those that can still be done; the
-        others are forgotten."""
+        """[{"id", "from", "to": seats, "text", "words"}] of those that can still be done; forgets
+        the others."""
         with self._lock:
             self._open = [o for o in self._open if o.stands()]
             return [

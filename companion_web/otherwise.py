@@ -1,5 +1,5 @@
-"""What a move may have been instead: the same doing told otherwise, with the same board to show for
-it. No camera can tell."""
+"""What a move may have been instead: other actions of the same kind that leave the same board. No
+camera can tell them apart."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from companion.table.journal import Line
 from companion.table.snapshot import packed_doing
 from engine import Action, State
 
-RECENT = 8  # moves of the whole table that are looked at
-MOST = 6  # other tellings of one move
+RECENT = 8  # moves of the whole table that are examined
+MOST = 6  # the most alternatives to one move
 
 
 class Otherwise:
-    """Remembers what was worked out for an event as long as its action is one of the last."""
+    """Caches the alternatives to an event as long as its action is one of the last."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], list[dict[str, Any]]] = {}
@@ -26,7 +26,7 @@ class Otherwise:
         out: list[dict[str, Any]] = []
         for before, line in list(zip(lines, lines[1:]))[-RECENT:]:
             if line.action is None:
-                out = []  # what was corrected by hand since is not played again
+                out = []  # a correction made since cannot be replayed
                 continue
             key = line.event, line.action
             if line.action.split(":")[0] != seat:
@@ -41,8 +41,8 @@ class Otherwise:
 
 
 def _distinct_tellings(line: Line, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the
-    notation."""
+    """Uses the notation instead of sentences that do not tell the alternatives apart (they do not
+    mention an event's picture)."""
     every = [{"text": line.action, "words": packed_doing(line.state)}, *found]
     if len({str(one["words"]) for one in every}) < len(every):
         every = [{**one, "words": []} for one in every]
@@ -50,8 +50,8 @@ def _distinct_tellings(line: Line, found: list[dict[str, Any]]) -> dict[str, Any
 
 
 def other_tellings(before: State, text: str, after: State) -> list[dict[str, Any]]:
-    """Legal actions of the same kind, at the same place, after which the board looks the same and
-    the game stands otherwise."""
+    """Legal actions of the same kind, at the same place, after which the board looks the same but
+    the state of the game differs."""
     action, layout = before.parse(text), after.layout()
     out: dict[bytes, dict[str, Any] | None] = {after.key(): None}
     for a in before.legal_actions():

@@ -1,5 +1,5 @@
-"""Behind a proxy: who asks, under which name and how, as a trusted proxy says; what anybody else
-says of it is dropped."""
+"""Behind a proxy: takes the client's address, the host name and the scheme from headers of trusted
+proxies; drops such headers from anybody else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Networks = list[ipaddress.IPv4Network | ipaddress.IPv6Network]
 
 
 def parsed_networks(said: Collection[str]) -> Networks:
-    """Raises ValueError, naming what is none."""
+    """Raises ValueError, naming what is not a network."""
     return [ipaddress.ip_network(s, strict=False) for s in said]
 
 

@@ -1,4 +1,4 @@
-"""QR codes: for the page as SVG without any style in it, for the terminal as blocks."""
+"""QR codes: for the page as SVG without styles, for the terminal in block characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import segno
 
 
 def svg_code(link: str) -> bytes:
-    """Dark modules on white with the quiet zone the standard asks for, scaled by the page."""
+    """Dark modules on white with the quiet zone that the standard requires; the page scales it."""
     out = io.BytesIO()
     segno.make(link, error="m", micro=False).save(
         out,

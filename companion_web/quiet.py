@@ -1,4 +1,4 @@
-"""What strangers do fills no log: it is counted, and told in one line a minute."""
+"""Keeps strangers from filling the log: what they do is counted and logged in one line a minute."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMED = 3  # addresses named in a line
 
 
 class Strangers:
-    """Counts what people out there did, and now and then says it in one line."""
+    """Counts what strangers did, and logs it in one line from time to time."""
 
     def __init__(self, log: logging.Logger) -> None:
         self._log, self._lock = log, threading.Lock()
@@ -25,7 +25,7 @@ class Strangers:
             self._done.setdefault(what, Counter())[address] += 1
 
     def tell(self, now: float | None = None) -> None:
-        """At once what is the first for a minute; what comes then, when the minute is over."""
+        """Logs the first incident in a minute at once, and the others when the minute is over."""
         now = time.monotonic() if now is None else now
         with self._lock:
             if not self._done or self._told is not None and now - self._told < EVERY_S:
@@ -49,7 +49,7 @@ strangers = Strangers(logging.getLogger(__name__))
 
 
 class Unsurprised(logging.Filter):
-    """Keeps out of a log what comes of a connection that broke, tracebacks and all, and counts it
+    """Keeps messages and tracebacks about broken connections out of a log, and counts them
     instead."""
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -10,7 +10,7 @@ Snapshot = dict[str, Any]
 
 
 def redacted_snapshot(snapshot: Snapshot, viewer: Viewer) -> Snapshot:
-    """The snapshot without what stays hidden till the end from this viewer, where the table plays
+    """The snapshot without what stays hidden from this viewer until the end, if the table plays
     with hidden scores."""
     hidden = (snapshot.get("settings") or {}).get("hidden_scores")
     if not hidden or snapshot.get("outcome"):

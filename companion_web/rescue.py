@@ -1,5 +1,5 @@
-"""The page of a table that cannot start: everybody is told, the host is told why and what can be
-done."""
+"""The page of a table that cannot start: everybody sees that it cannot, and the host sees why and
+what can be done."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ bp = Blueprint("rescue", __name__)
 class RescueLike(Protocol):
     """What can be done about a table that cannot start: cli.rescue.Rescue.
 
-    words: the fault in one line; offers: what `do` can do; events: the game's good ones, of which
-    there once were `said`; journal: the damaged file, if that is the fault."""
+    words: the fault in one line; offers: what `do` can do; events: the readable ones of the game,
+    of `said` that there once were; journal: the damaged file, if that is the fault."""
 
     words: str
     offers: tuple[str, ...]
@@ -42,20 +42,20 @@ class RescueLike(Protocol):
     journal: Path | None
 
     def do(self, what: str) -> None:
-        """Raises KeyError for what is not offered, OSError, BadJournal."""
+        """Does one of the offers. Raises KeyError for anything else, OSError, BadJournal."""
 
     @property
     def lines(self) -> str:
-        """What can be read of the game, as JSON Lines"""
+        """The readable part of the game, as JSON Lines"""
 
     @property
     def damaged(self) -> bytes:
-        """The journal's file as it lies there. Raises OSError."""
+        """The journal file, unchanged. Raises OSError."""
 
 
 class Rescued(Served):
-    """What the page of such a table is about. Without a PIN nobody is the host, and everybody is
-    told the fault."""
+    """The state behind the page of such a table. Without a PIN nobody is the host, and everybody is
+    shown the fault."""
 
     def __init__(self, rescue: RescueLike, settings: Settings) -> None:
         super().__init__(settings.proxies)
@@ -77,7 +77,7 @@ def create_rescue_app(rescue: RescueLike, settings: Settings) -> Flask:
 
 
 def current_rescue() -> Rescued:
-    """What the application that answers is about."""
+    """The current application's `Rescued`."""
     return current_app.extensions[EXTENSION]
 
 

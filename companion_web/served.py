@@ -1,4 +1,4 @@
-"""What a server has to know of an application that it serves."""
+"""What a server needs to know of an application."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ EXTENSION = "nilometer"  # the key in `app.extensions`
 
 
 class Served:
-    """Kept in `app.extensions`. This one is of an application without a stream of changes.
+    """Kept in `app.extensions`. This base class is for applications without a stream of changes.
 
-    proxies: addresses or networks whose word counts on who asks; known: addresses that hold seats.
+    proxies: addresses or networks that are trusted about who asks; known: addresses that hold
+    seats.
     """
 
     def __init__(self, proxies: tuple[str, ...] = ()) -> None:
@@ -22,9 +23,9 @@ class Served:
         """Called when serving begins."""
 
     def stop(self) -> None:
-        """Called when it ends, so that streams say goodbye."""
+        """Called when serving ends, so that streams can say goodbye."""
 
 
 def served_by(app: Flask) -> Served:
-    """What stands behind an application."""
+    """The `Served` of an application."""
     return app.extensions[EXTENSION]

@@ -25,11 +25,11 @@ from companion_web.served import served_by
 from companion_web.turns import PATIENCE_S, FairTurns
 
 log = logging.getLogger(__name__)
-THREADS = 128  # one for each phone that follows, the rest for everything else
-# above it waitress hangs up by itself; the page's own, far lower limit answers in words
+THREADS = 128  # one for each following phone, the rest for everything else
+# above this, waitress hangs up; the page's own limit is far lower and gives a message
 BODY_LIMIT = 5 * 2**18
-UNANSWERED_MS = 15_000  # a phone that left the Wi-Fi without a word is dropped after this
-# what is under way when the server stops has this long; `stop` waits a little longer
+UNANSWERED_MS = 15_000  # a phone that silently left the Wi-Fi is dropped after this
+# how long requests under way get when the server stops; `stop` waits a little longer
 LAST_WORDS_S = 1.8
 
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
@@ -41,15 +41,15 @@ class CannotServe(ValueError):
 
 
 class Server:
-    """A running server. `port` is the real one, also when 0 was asked for."""
+    """A running server. `port` is the actual one, even if 0 was asked for."""
 
     def __init__(self, app: Flask, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         self.app, self.scheme = app, "https" if tls is not None else "http"
         self._served = served_by(app)
         proxies = self._served.proxies
         try:
-            # Bound here and not by waitress, which would first start its threads and leave them
-            # when the port is taken.
+            # Bound here and not by waitress, which would start its threads first and leave them
+            # running if the port is in use.
             listening = _bound_socket(host, port)
         except (OSError, OverflowError, UnicodeError) as e:
             raise CannotServe(f"{host}:{port}: {_why_not(e)}") from None
@@ -65,7 +65,7 @@ class Server:
             outbuf_overflow=2**30,
             outbuf_high_watermark=UNREAD,
             log_socket_errors=False,
-            # Reading on while a stream runs is what notices that the phone has hung up.
+            # Reading on while a stream runs notices when the phone hangs up.
             channel_request_lookahead=1,
             asyncore_use_poll=True,
             clear_untrusted_proxy_headers=not proxies,
@@ -93,28 +93,28 @@ class Server:
 
     @property
     def url(self) -> str:
-        """As this machine itself reaches it."""
+        """The URL for this machine itself."""
         own = "localhost" if self.host in ("0.0.0.0", "::", "") else _in_brackets(self.host)
         return f"{self.scheme}://{own}:{self.port}/"
 
     @property
     def address(self) -> str:
-        """As phones in the network reach it."""
+        """The URL for phones in the network."""
         public = lan_address() if self.host in ("0.0.0.0", "::", "") else self.host
         return f"{self.scheme}://{_in_brackets(public)}:{self.port}/"
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Tells every phone goodbye, answers what is under way, closes. May be called twice, and
+        """Says goodbye to every phone, answers requests under way, closes. May be called twice, and
         from a signal handler."""
         self._served.stop()
         self._stop.set()
-        with contextlib.suppress(OSError):  # it is closed already when it was stopped before
+        with contextlib.suppress(OSError):  # already closed if it was stopped before
             self._server.pull_trigger()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
 
     def wait(self) -> None:
-        """Until it is stopped."""
+        """Blocks until it is stopped."""
         while self._thread.is_alive():
             self._thread.join(0.5)
 
@@ -135,7 +135,7 @@ class Server:
             server.look()
         server.accepting = False
         turns.set_thread_count(0)
-        # The streams' last words have to go out, and that is this loop's own work.
+        # The last messages of the streams must be sent, and this loop sends them.
         until = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < until:
             self._turn(0.05)
@@ -157,8 +157,8 @@ class Server:
 def serve_app(
     app: Flask, host: str = "0.0.0.0", port: int = 8000, tls: ssl.SSLContext | None = None
 ) -> Server:
-    """Starts serving in threads of its own and returns. tls: https comes in at the same port as
-    http. Raises CannotServe (port taken, no such address)."""
+    """Starts serving in threads of its own and returns. tls: https is served on the same port as
+    http. Raises CannotServe (port in use, no such address)."""
     return Server(app, host, port, tls)
 
 
@@ -185,8 +185,7 @@ def _why_not(e: Exception) -> str:
     number = getattr(e, "errno", None) or 0
     if number == errno.EADDRINUSE:
         return "another program serves there; is a table running already?"
-    # Python puts the address into its own words of the fault; those of a name that is not known
-    # have negative numbers.
+    # Python adds the address to its message; errors for unknown names have negative numbers.
     return os.strerror(number) if number > 0 else getattr(e, "strerror", None) or str(e)
 
 

@@ -1,4 +1,4 @@
-"""What may be set about the page. One value, made by the command line, never changed afterwards."""
+"""The page's settings: one value, made by the command line and never changed afterwards."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ class Switches(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """name: the table's name. pin: the host's PIN, None: one is made at start. plan: the copy's own
-    plan.toml, None: the game's. copy: the folder of the calibrated copy, None: the host can neither
-    see its report nor correct its plan. state: a folder where seats survive a restart, and whose
-    journals are the table's games, None: there is none. address: what joining links begin with
-    (`http://nilometer.local:8000`), None: as the request came. hosts: host names besides private
-    ones and addresses under which the page may be asked for. proxies: addresses or networks whose
-    word counts on who asks, how and under which name. redirect: plain requests are sent to https.
-    (Hidden scores are the table's own setting: `table.set(hidden_scores=True)`.)
+    """name: the table's name. pin: the host's PIN, None: one is generated at start. plan: the
+    copy's own plan.toml, None: the game's. copy: the folder of the calibrated copy, None: the host
+    can neither see its report nor correct its plan. state: a folder where seats are kept across
+    restarts, and whose journals are the table's games, None: there is none. address: what joining
+    links begin with (`http://nilometer.local:8000`), None: the request's own address. hosts: host
+    names, besides private ones and addresses, under which the page may be requested. proxies:
+    addresses or networks trusted about the client's address, the scheme and the host name.
+    redirect: whether plain requests are redirected to https. (Hidden scores are the table's own
+    setting: `table.set(hidden_scores=True)`.)
 
-    heartbeat: seconds. max_streams: phones that follow at once; reserved_streams: besides, for
-    seated phones only. The rates are (tokens a second, burst) an address; pin_tries: (tries,
-    seconds) an address, ten times that in all.
+    heartbeat: seconds. max_streams: phones that may follow at once; reserved_streams: further ones
+    for seated phones only. The rates are (tokens a second, burst) per address; pin_tries: (tries,
+    seconds) per address, ten times that in all.
     """
 
     name: str = ""

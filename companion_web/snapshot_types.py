@@ -8,7 +8,7 @@ from companion.table.snapshot_types import Packed, TableSnapshot
 
 
 class You(TypedDict):
-    """Who looks: companion_web.access.Viewer."""
+    """The viewer: companion_web.access.Viewer."""
 
     host: bool
     seats: list[str]

@@ -1,4 +1,4 @@
-"""What the table concludes, said aloud by its own loudspeaker in one language: the sentences that
+"""Speaks the table's conclusions through its own loudspeaker in one language: the sentences that
 the page shows, once each."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from companion_web.catalogue import catalogue_of, translated_text
 from engine.text import Text
 
 log = logging.getLogger(__name__)
-AT_ONCE = 3  # moves and to-dos said in one breath
+AT_ONCE = 3  # the most moves and to-dos spoken in one go
 HEADS = {
     "moved": "Done",
     "unfinished": "Not finished yet",
@@ -24,7 +24,7 @@ HEADS = {
 
 
 class Follows(Protocol):
-    """What is asked of a table."""
+    """What a speaker needs from a table."""
 
     def snapshot(self) -> dict[str, Any]: ...
 
@@ -65,8 +65,8 @@ class Speaker:
 
 
 def spoken_verdict(snapshot: Mapping[str, Any], language: str) -> str:
-    """What the page's verdict says, in one breath: the verdict, the doings or the rule, what to do,
-    the question, whose turn it is."""
+    """The page's verdict as one text: the verdict, the actions or the rule, what to do, the
+    question, whose turn it is."""
     verdict = snapshot["verdict"]
     kind, outcome, question = verdict["verdict"], snapshot["outcome"], snapshot["question"]
     names = {s["id"]: s["name"] for s in snapshot["seats"]}
@@ -95,7 +95,7 @@ def spoken_verdict(snapshot: Mapping[str, Any], language: str) -> str:
 
 
 def spoken_text(packed: Any, language: str) -> str:
-    """A packed sentence; words and places in it are told as the page tells them."""
+    """A packed sentence as text, with words and places in it named as on the page."""
     texts = catalogue_of(language)["texts"]
     if isinstance(packed, Mapping) and "t" in packed:
         args = {k: spoken_text(v, language) for k, v in packed.get("a", {}).items()}

@@ -17,13 +17,13 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from calibration.files import write_whole
 
-DAYS, RENEW_DAYS = 397, 30  # browsers take none that is good for longer
+DAYS, RENEW_DAYS = 397, 30  # browsers accept none that is valid for longer
 USUAL = ("nilometer.local", "localhost", "127.0.0.1", "::1")
 
 
 def server_context(folder: Path, names: Collection[str]) -> ssl.SSLContext:
-    """For the table's own certificate, `tls.pem` in `folder` (only the table's own user can read
-    it). Raises OSError."""
+    """A context with the table's own certificate, `tls.pem` in `folder` (readable only by the
+    table's own user). Raises OSError."""
     path = folder / "tls.pem"
     wanted = {*names, *own_names()}
     if not _is_good(path, wanted):
@@ -41,13 +41,13 @@ def context_of(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
 
 
 def own_names() -> set[str]:
-    """What this machine is called in its network."""
+    """The names of this machine in its network."""
     name = socket.gethostname().split(".")[0]
     return {*USUAL, name, f"{name}.local"} - {""}
 
 
 def made_certificate(names: Collection[str]) -> bytes:
-    """A key and a certificate for these names and addresses, signed by itself, as PEM."""
+    """A key and a certificate for these names and addresses, self-signed, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Nilometer")])
     now = datetime.datetime.now(datetime.UTC)
@@ -57,7 +57,7 @@ def made_certificate(names: Collection[str]) -> bytes:
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        # A Pi without a network starts in the past.
+        # The clock of a Pi without a network starts in the past.
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=DAYS - 1))
         .add_extension(
@@ -73,7 +73,7 @@ def made_certificate(names: Collection[str]) -> bytes:
 
 
 def certificate_fingerprint(path: Path) -> str:
-    """The certificate's SHA-256, as browsers show it, for whoever wants to compare."""
+    """The certificate's SHA-256 fingerprint, in the form in which browsers show it."""
     digest = x509.load_pem_x509_certificate(path.read_bytes()).fingerprint(hashes.SHA256())
     return ":".join(f"{b:02X}" for b in digest)
 

@@ -1,5 +1,5 @@
-"""Whose request is answered next. A crowd's requests wait for each other, and not everybody else's
-for them: each address gets the same share of the processor, whatever it asks for and how often.
+"""Decides whose request is answered next. Each address gets the same share of CPU time, whatever it
+asks for and how often, so that a crowd delays itself but nobody else.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Protocol
 
 from waitress.task import ThreadedTaskDispatcher
 
-# Requests that are worked on: with more, whoever reads and writes the connections waits too long
-# for its turn among Python's threads. Those that only wait (a phone that follows) do not count.
+# Requests processed at once: with more, the thread that reads and writes the connections waits too
+# long for its turn among Python's threads. Requests that only wait (following phones) do not count.
 AT_ONCE = 2
-PATIENCE_S = 0.1  # what takes longer waits for something else: for the table, the disk, a lens
-GUESS_S = 0.002  # of a processor that a request takes, as long as nobody knows
-REMEMBERED = 500  # addresses that have used more than others
+PATIENCE_S = 0.1  # what takes longer is waiting for something else: the table, the disk, a lens
+GUESS_S = 0.002  # CPU time assumed for a request that has not been measured
+REMEMBERED = 500  # the most addresses remembered for having used more than others
 
 
 class Task(Protocol):
@@ -30,14 +30,14 @@ class Task(Protocol):
 
 
 class FairTurns(ThreadedTaskDispatcher):
-    """Each address has used so many seconds of the processor: whoever has used least is next. Who
-    comes anew, or comes back, begins with what the last one served had used."""
+    """Counts the CPU seconds that each address has used: the one that has used least is next. A new
+    or returning address starts with what the last one served had used."""
 
     def __init__(self) -> None:
         super().__init__()
         self._waiting: dict[str, deque[Task]] = {}
         self._used: dict[str, float] = {}
-        self._least = 0.0  # what the last one served had used
+        self._least = 0.0  # what the address served last had used
         self._worked_on: dict[Task, float] = {}  # and since when
 
     def add_task(self, task: Task) -> None:
@@ -47,11 +47,11 @@ class FairTurns(ThreadedTaskDispatcher):
 
     @property
     def is_crowded(self) -> bool:
-        """Whether somebody waits for their turn, so that `look` has to be called soon."""
+        """Whether requests are waiting for their turn, so that `look` has to be called soon."""
         return bool(self._waiting)
 
     def look(self, now: float | None = None) -> None:
-        """Lets others have the turns of those that wait for something else."""
+        """Gives the turns of requests that wait for something else to others."""
         now = time.monotonic() if now is None else now
         with self.lock:
             for task, since in [*self._worked_on.items()]:
@@ -60,7 +60,7 @@ class FairTurns(ThreadedTaskDispatcher):
                     self.queue_cv.notify()
 
     def only_waits(self, task: Task) -> None:
-        """The task goes on, but only to wait: others have its turn."""
+        """The task continues, but only waits: others get its turn."""
         with self.lock:
             if self._worked_on.pop(task, None) is not None:
                 self.queue_cv.notify()
@@ -78,7 +78,8 @@ class FairTurns(ThreadedTaskDispatcher):
                 self._note_use(asker, time.thread_time() - began - GUESS_S)
 
     def _next(self, thread_no: int) -> tuple[str, Task] | None:
-        """The next task when its turn has come, and whose it is; None: this thread ends."""
+        """Blocks until a task's turn has come; returns its address and the task, or None if this
+        thread is to end."""
         with self.lock:
             while not self.stop_count and (not self._waiting or len(self._worked_on) >= AT_ONCE):
                 self.active_count -= 1

@@ -1,4 +1,5 @@
-"""The blueprints of a table's application, one file each; a file is named for what it serves."""
+"""The blueprints of a table's application, one file each; each file is named after what it
+serves."""
 
 from companion_web.blueprints import (
     actions,

@@ -1,5 +1,5 @@
-"""What seated phones say: an act, an answer, a move taken back; and what others have to agree to
-before it is done."""
+"""What seated phones may do: declare an action, answer, take a move back; and requests to which
+others have to agree first."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from engine import Action
 from engine.text import Text, pack_text, say
 
 bp = Blueprint("actions", __name__, url_prefix="/api")
-LONGEST = 400  # characters of a declared act
+LONGEST = 400  # characters of a declared action
 
 
 @bp.get("/actions")
 def possible_actions() -> Response:
     """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the
     first words of the others; `actions`, up to 40 legal ones whose notation begins with `starts`;
-    `otherwise`, what its last moves may have been instead."""
+    `otherwise`, other readings of its last moves."""
     who = seated_viewer()
     seat, starts = request.args.get("seat", ""), request.args.get("starts", "").strip().lower()
     if seat in web.seats and seat not in who.seats and not who.host:
@@ -58,8 +58,7 @@ def declare_action() -> Response:
     actions = result_of(lambda: table.meant(text))
     *passed, action = actions
     require_seat(who, action.seat)
-    # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others
-    # pass for them.
+    # Nobody says "pass" at a table; but players with a phone are asked before others pass for them.
     asks = {a.seat for a in passed if a.seat in web.access.taken()}
     if (other := action.asks()) is not None:
         asks.add(other)
@@ -82,7 +81,8 @@ def declare_action() -> Response:
 
 @bp.post("/offer")
 def answer_offer() -> Response:
-    """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or the asker takes it back."""
+    """`{"id": 3, "yes": 1}`: one of those asked agrees; 0: declines, or the asker withdraws the
+    request."""
     who, number, yes = seated_viewer(), number_in("id"), bool(number_in("yes"))
     found = web.offers.get(number)
     if found is None or not found.stands():
@@ -103,8 +103,8 @@ def answer_offer() -> Response:
 
 @bp.post("/instead")
 def replace_move() -> Response:
-    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is
-    among its `otherwise`."""
+    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: replaces that move by this one,
+    which is among its `otherwise`."""
     who, event, text, table = seated_viewer(), number_in("event"), text_in("text"), web.table
     if who.host:
         return answer_after(lambda: table.instead(event, text, by=acting_for(who)))
@@ -147,8 +147,8 @@ def answer_question() -> Response:
 
 @bp.post("/undo")
 def undo_moves() -> Response:
-    """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of
-    them agree."""
+    """`{"event": 7}`: back to the state after it. What others did is taken back only if all of them
+    agree."""
     who, event, table = seated_viewer(), number_in("event"), web.table
     lines = table.lines
     at = next((n for n, line in enumerate(lines) if line.event == event), None)
@@ -165,7 +165,7 @@ def undo_moves() -> Response:
 
 @bp.post("/redo")
 def redo_moves() -> Response:
-    """What was taken back last is done again, as long as nothing was done since."""
+    """Redoes what was taken back last, as long as nothing has been done since."""
     who, table = seated_viewer(), web.table
     again = table.undone
     if not again:
@@ -182,7 +182,8 @@ def redo_moves() -> Response:
 def _with_consent(
     who: Viewer, lines: Sequence[Line], words: Text, text: str, do: Callable[[str], object]
 ) -> Response:
-    """Does it when the lines are the phone's own doings; else asks the seats that have phones."""
+    """Does it if the lines are the phone's own actions; otherwise asks the seats that have
+    phones."""
     if who.host or all(
         line.action and web.table.state.parse(line.action).seat in who.seats for line in lines
     ):
@@ -205,7 +206,7 @@ def _offered_answer(
     stands: Callable[[], bool],
     do: Callable[[str], object],
 ) -> Response:
-    """It is only asked for so far: others have to agree."""
+    """The answer for a request to which others still have to agree."""
     web.offers.add(giver, asks, text, words, stands, do)
     web.feed.touch()
     return jsonify({"offered": True, "serial": web.feed.frame.serial})

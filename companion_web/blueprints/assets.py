@@ -41,7 +41,7 @@ def static_file(name: str) -> Response:
 
 @cache
 def _packed_names() -> dict[str, Path]:
-    """Scripts, styles and drawings, which are worth packing, by name"""
+    """Scripts, styles and drawings, which are worth compressing, by name"""
     return {
         path.relative_to(STATIC).as_posix(): path
         for path in STATIC.rglob("*.*")
@@ -51,8 +51,8 @@ def _packed_names() -> dict[str, Path]:
 
 @cache
 def _packed_file(name: str) -> tuple[bytes, str, str]:
-    """One of `_packed_names` packed, its type and a tag. What is remembered is never of a name that
-    somebody made up."""
+    """One of `_packed_names` compressed, its type and an ETag. Made-up names cannot fill the
+    cache."""
     data = _packed_names()[name].read_bytes()
     tag = hashlib.sha256(data).hexdigest()[:16]
     return gzip.compress(data, mtime=0), PACKED[_packed_names()[name].suffix], tag

@@ -1,5 +1,5 @@
-"""Asked by tapping: what may be done now, where a piece may go and why not, what lies on a place;
-and the camera's pictures."""
+"""Answers to taps: what may be done now, where a piece may go and why not elsewhere, what lies on a
+site; and the camera's pictures."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST_PIECES = 60
 
 @bp.get("/choices")
 def possible_choices() -> Response:
-    """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: what a seat may do that no camera
-    sees; what it may put down."""
+    """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: the actions of a seat that no camera
+    can see; the pieces it may put down."""
     seat = _own_seat(seated_viewer())
     found = web.choices.at(web.table.state)
     return jsonify(
@@ -83,8 +83,8 @@ def place_picture(site: str) -> Response:
 
 @bp.post("/place")
 def correct_place() -> Response:
-    """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to
-    it is done; else 409. A place that somebody is asked about is theirs to tell."""
+    """`{"site": "C4", "contents": ["temple"]}`: sets what lies there. If a legal action leads to
+    it, it is done; otherwise 409. If somebody is being asked about the site, only they may say."""
     who, table, site = seated_viewer(), web.table, _known_site(web.table, text_in("site"))
     asked = web.snapshot.get("question") or {}
     if site in asked.get("sites", ()):

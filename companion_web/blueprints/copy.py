@@ -1,5 +1,5 @@
-"""What the host can do about the copy that is played with: its report, what was learnt at the
-table, its plan drawn anew."""
+"""What the host can do about the copy in use: see its report, undo what was learnt at the table,
+redraw its plan."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def copy_state() -> Response:
 
 @bp.get("/report")
 def calibration_report() -> Response:
-    """The calibration's report. It stands for itself: no script, no other file, only its own
-    pictures and its own style."""
+    """The calibration's report. It is self-contained: no scripts and no other files, only embedded
+    pictures and styles."""
     try:
         text = (_copy_folder() / "report.html").read_text(encoding="utf-8")
     except OSError:
@@ -69,8 +69,8 @@ def calibration_report() -> Response:
 
 
 def in_language(report: str, language: str) -> str:
-    """The report with the sentences that carry their template said in another language; any others
-    stay."""
+    """The report with all sentences that carry their template translated; others stay as they
+    are."""
 
     def said(found: re.Match[str]) -> str:
         try:
@@ -86,8 +86,8 @@ def in_language(report: str, language: str) -> str:
 
 @bp.post("/api/host/unlearn")
 def undo_learning() -> Response:
-    """The model before the last learning at the table again; it is read with from the table's next
-    start on."""
+    """Restores the model from before the last learning at the table; it is used from the next start
+    on."""
     folder = _copy_folder()
     try:
         learning.undo_learning(folder)
@@ -138,7 +138,7 @@ def _plan_data(folder: Path) -> dict[str, Any]:
 
 
 def _empty_photo(folder: Path) -> str | None:
-    """The first photo of the empty board, else the first of all"""
+    """The first photo of the empty board, otherwise the first photo"""
     try:
         photos = tomllib.loads((folder / "copy.toml").read_text(encoding="utf-8")).get("photo", [])
         empty = [
@@ -153,7 +153,7 @@ def _empty_photo(folder: Path) -> str | None:
 
 
 def _copy_folder() -> Path:
-    """Where the copy is that is played with, or that is being made."""
+    """The folder of the copy in use, or of the one being made."""
     require_host()
     if not web.is_set_up and (session := web.setup.session) is not None:
         return session.folder

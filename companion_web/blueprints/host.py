@@ -43,7 +43,7 @@ def free_seat() -> Response:
 
 @bp.post("/api/host/seat")
 def take_seat() -> Response:
-    """The host sits down too, or hands this phone over to a player."""
+    """The host takes a seat too, or hands this phone over to a player."""
     require_host()
     seat = text_in("seat")
     if seat not in web.seats:

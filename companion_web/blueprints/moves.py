@@ -1,5 +1,5 @@
-"""The referee's look: the board before and after a move, as the camera saw it and as the rules have
-it."""
+"""A closer look at a move: the board before and after it, as the camera saw it and according to the
+rules."""
 
 from __future__ import annotations
 

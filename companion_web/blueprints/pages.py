@@ -15,7 +15,7 @@ bp = Blueprint("pages", __name__)
 
 @bp.get("/")
 def board_page() -> ResponseReturnValue:
-    # Where no game stands yet there is nothing to look at: the first thing is to set the table up.
+    # Without a game there is nothing to look at: the table has to be set up first.
     return page_shell("page") if web.seats else redirect("/setup")
 
 

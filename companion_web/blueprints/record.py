@@ -1,5 +1,5 @@
-"""What games leave: the play record, the evening in figures, all games of the table; and the host's
-correction of the board."""
+"""Records of games: the game's script and record, its statistics, all games of the table; and the
+host's correction of the board."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from engine.script import BadScript, parse_script
 
 bp = Blueprint("record", __name__)
 MOST_PIECES = 60  # on one site; the fullest boat holds fewer
-IN_TURN = 4  # who may wait for a whole game's page, the one whose page is made among them
+IN_TURN = 4  # requests for a whole game's page that may wait, including the one being served
 _places = threading.BoundedSemaphore(IN_TURN)
 _making = threading.Lock()
-_made: dict[tuple[Any, ...], str] = {}  # the page that was asked for last
+_made: dict[tuple[Any, ...], str] = {}  # the page made last
 
 
 @bp.get("/api/record.play")
 def game_script() -> Response:
-    """The game as a rule script: how it began and every action that stands. Hands may be in it, so
-    only when it is over."""
+    """The game as a rule script: its start and every valid action. It may reveal hands, so only
+    once the game is over."""
     _over_or_host()
     lines = web.table.lines
     script = (
@@ -90,8 +90,8 @@ def kept_game(name: str) -> Response:
 
 @contextlib.contextmanager
 def _in_turn() -> Iterator[None]:
-    """A game's page takes a second or two: one is made at a time, and few may wait for theirs, or
-    they would take all the threads that answer everybody else. Raises Problem (503)."""
+    """A game's page takes a second or two: one is made at a time, and only a few requests may wait,
+    or they would occupy all threads. Raises Problem (503)."""
     if not _places.acquire(blocking=False):
         raise Problem(503, "too many requests; try again in a moment", retry_after=5.0)
     try:
@@ -104,7 +104,7 @@ def _in_turn() -> Iterator[None]:
 def _kept_page(
     lines: Sequence[Line], settings: Mapping[str, Any], journal: Journal, name: str
 ) -> Response:
-    """The last is remembered. The caller's turn it is (`_in_turn`)."""
+    """The last page is cached. Call only inside `_in_turn`."""
     language = catalogue.request_language()
     names = json.dumps(settings.get("names", {}))
     key = (journal.path, len(lines), lines[-1].event, language, names)
@@ -126,8 +126,8 @@ def _kept_page(
 
 @bp.get("/api/record.journal")
 def journal_file() -> Response:
-    """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table
-    goes on with it."""
+    """The journal file, complete even during the game: `nilometer journal` can read it, and a table
+    can continue it."""
     _over_or_host(points=False)
     return as_download(
         Response(result_of(web.table.journal.whole), mimetype="application/vnd.sqlite3"),
@@ -156,7 +156,7 @@ def finished_games() -> Response:
 @bp.get("/api/games.csv")
 def games_csv() -> Response:
     """All finished games of this table, a line for each player: for a spreadsheet or another score
-    book."""
+    keeper."""
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow(["date", "game", "minutes", "moves", "seat", "player", "score", "won"])
@@ -173,7 +173,7 @@ def games_csv() -> Response:
                     seat["id"],
                     f"'{name}"
                     if name[:1] in tuple("=+-@")
-                    else name,  # no formula, whatever somebody is called
+                    else name,  # never a formula, whatever a player's name is
                     g["points"][seat["id"]],
                     int(seat["id"] in g["winners"]),
                 ]
@@ -187,8 +187,8 @@ def games_csv() -> Response:
 
 @bp.post("/api/host/edit")
 def edit_place() -> Response:
-    """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it,
-    the journal keeps both."""
+    """`{"site": "C4", "contents": ["temple"]}`: sets what lies there; the rules continue from it,
+    and the journal keeps both."""
     require_host()
     site = text_in("site")
     contents = json_body().get("contents")
@@ -202,8 +202,8 @@ def edit_place() -> Response:
     ):
         raise Problem(400, "there is no such piece")
     try:
-        # The engines' own set-up text says everything about a state, and its last word on a site
-        # holds.
+        # The engines' set-up text describes a whole state, and the last statement about a site
+        # counts.
         state = parse_script(
             f"{table.state.to_text().rstrip()}\nlayout {site} {' '.join(contents)}\n"
         ).start(table.plan)
@@ -216,13 +216,14 @@ def edit_place() -> Response:
 
 @bp.post("/api/host/go-on")
 def go_on() -> Response:
-    """After a pause: the board counts as it lies."""
+    """After a pause: accepts the board as it is."""
     require_host()
     return answer_after(lambda: web.table.go_on(by="host"))
 
 
 def _over_or_host(points: bool = True) -> None:
-    """points: whether they are told, which the host too does not see while they are hidden"""
+    """points: whether the answer reveals scores, which even the host does not see while they are
+    hidden"""
     if not web.seats:
         raise Problem(404, "no game stands here yet")
     hidden = points and (web.snapshot.get("settings") or {}).get("hidden_scores")

@@ -29,7 +29,7 @@ def seats_page() -> Response:
 
 @bp.get("/look.svg")
 def look_code() -> Response:
-    """Everybody may look, so everybody may see this one."""
+    """The QR code of the page itself: everybody may look, so everybody may see it."""
     return qr_code(web.look_link(request.host_url))
 
 
@@ -72,8 +72,8 @@ def leave_seats() -> Response:
 
 @bp.post("/api/name")
 def name_player() -> Response:
-    """`{"seat": "bull", "name": "Anna"}`: who sits there, for the page and for the table's
-    statistics; "" forgets it."""
+    """`{"seat": "bull", "name": "Anna"}`: the player's name, for the page and for the table's
+    statistics; "" deletes it."""
     who, seat, said = current_viewer(), text_in("seat"), " ".join(text_in("name").split())
     if not who.host and seat not in who.seats or seat not in web.seats:
         raise Problem(403, "this seat is not yours")
@@ -92,8 +92,8 @@ def _own_address() -> str:
 
 
 def _count_try(tries: Tries, right: bool, wrong: Problem, trusted: bool = False) -> None:
-    """Whoever has tried too often is told so whether this try was right or not: else the answer
-    would give it away."""
+    """Too many tries get the same answer whether this one was right or wrong, or the answer would
+    reveal which it was."""
     address = _own_address()
     wait = tries.wait(address, trusted)
     if wait > 0:

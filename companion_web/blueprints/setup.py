@@ -1,4 +1,4 @@
-"""Setting the table up on the phone: only the host may, and only while no game stands."""
+"""Setting the table up on the phone: only by the host, and only while there is no game."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from companion_web.errors import Problem
 from companion_web.http import json_body, number_in, page_shell, text_in
 
 bp = Blueprint("setup", __name__)
-LONGEST = 1280  # of the live picture, pixels; corners are told in the picture's own
+LONGEST = 1280  # of the live picture, pixels; corners are given in pixels of the full picture
 
 
 @bp.get("/setup")
 def setup_page() -> Response:
-    _ = web.setup  # else there is nothing to set up
+    _ = web.setup  # raises Problem if there is nothing to set up
     return page_shell("setup")
 
 
@@ -43,7 +43,7 @@ def live_picture() -> Response:
 
 @bp.get("/api/setup/games/<name>.svg")
 def game_drawing(name: str) -> Response:
-    """What a game's board looks like, with pieces on it"""
+    """A drawing of a game's board with pieces on it"""
     _hosts_setup()
     if name not in engine.games():
         raise Problem(404, "there is no such game")
@@ -96,13 +96,13 @@ def choose_camera() -> Response:
 
 @bp.post("/api/setup/focus")
 def focus_again() -> Response:
-    """The lens finds its focus again: takes seconds"""
+    """Makes the lens focus again, which takes seconds"""
     return _state_after(_hosts_setup().focus_again)
 
 
 @bp.get("/api/setup/focus/<when>.jpg")
 def focus_picture(when: str) -> Response:
-    """The middle of the picture "before" or "after" the lens found its focus again"""
+    """The middle of the picture "before" or "after" the lens focused again"""
     shown = dict(zip(("before", "after"), _hosts_setup().sharper))
     if when not in shown:
         raise Problem(404, "there is no such picture")
@@ -130,7 +130,7 @@ def begin_copy() -> Response:
 
 @bp.post("/api/setup/take")
 def take_photo() -> Response:
-    """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width
+    """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners as shares of the picture's width
     and height."""
     setup = _hosts_setup()
     corners = json_body().get("corners")

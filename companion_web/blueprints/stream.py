@@ -14,8 +14,8 @@ from companion_web.errors import Problem
 from companion_web.feed import Feed
 
 bp = Blueprint("stream", __name__)
-RETRY_AFTER = 10.0  # seconds until a phone that found no room asks again
-LOOK_EVERY = 1.0  # seconds between looks whether the phone is still there
+RETRY_AFTER = 10.0  # seconds until a rejected phone asks again
+LOOK_EVERY = 1.0  # seconds between checks whether the phone is still there
 
 
 @bp.get(STREAM)
@@ -45,10 +45,11 @@ def change_stream() -> Response:
 def stream_events(
     feed: Feed, access: Access, own: str | None, gone: Callable[[], bool], heartbeat: float
 ) -> Iterator[bytes]:
-    """Everything now, then what changes, with a heartbeat when nothing does, until the phone is
-    gone or the feed closes.
+    """First the whole snapshot, then the changes, with a heartbeat if there are none, until the
+    phone is gone or the feed closes.
 
-    Who looks is asked each time: a seat that was freed stops showing what only it may see.
+    Rights are checked each time: a phone whose seat was freed no longer gets what only that seat
+    may see.
     """
     seen: Viewer | None = None
     serial, said = -1, time.monotonic()

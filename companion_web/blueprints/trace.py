@@ -1,4 +1,4 @@
-"""Drawing a plan on a photo of the empty board: the page, and what it asks and says."""
+"""Drawing a plan on a photo of the empty board: the page, and its requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.tracing import PlanFault
 
 
 def trace_page(desk: Desk, back: str = "", note: str = "") -> Response:
-    """The page. back: where a link leads to that leaves it; note: the copy that has to be
+    """The page. back: the target of the link that leaves it; note: the copy that has to be
     calibrated after saving."""
     title = pack_text(say("Draw the board"))
     return page_answer("trace.html", title, back=back, note=note, table=desk.out.name)
@@ -30,8 +30,8 @@ def trace_page(desk: Desk, back: str = "", note: str = "") -> Response:
 def trace_blueprint(
     desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: None
 ) -> Blueprint:
-    """What the page asks and says, below /api/trace. Who may is whoever `desk_now` lets; `saved` is
-    called after a plan was written."""
+    """The page's requests, below /api/trace. `desk_now` checks who may draw; `saved` is called
+    after a plan was written."""
     bp = Blueprint("trace", __name__, url_prefix="/api/trace")
 
     @bp.get("/photo.jpg")
@@ -92,7 +92,7 @@ def trace_blueprint(
 def _tracing_answer(
     desk: Desk, full: Tracing, plan: Mapping[str, Any], faults: list[PlanFault]
 ) -> dict[str, Any]:
-    """borders: who touches whom; asked: the questions that concern each site."""
+    """borders: which sites touch; asked: the questions about each site."""
     return {
         "drawing": msgspec.to_builtins(full),
         "faults": pack_text(faults),

@@ -1,4 +1,4 @@
-"""How right the reader is on photos it was not fitted on: sites, boards, honesty of its
+"""How accurate the reader is on photos it was not fitted on: sites, boards, calibration of its
 probabilities, confusions, times."""
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from vision.plan import Plan
 from vision.storage.photo_file import BadPhoto, load_photo
 
 PHOTOS = {".jpg", ".jpeg", ".png"}
-SOMETHING_ELSE = "something else"  # read where none of the known kinds seems to lie
+SOMETHING_ELSE = "something else"  # read if none of the known kinds seems to lie there
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """A site that was not read right: what lies there and what was read, as words"""
+    """A misread site: what lies there and what was read, in words"""
 
     photo: str
     site: str
@@ -39,10 +39,9 @@ class Wrong(msgspec.Struct, frozen=True):
 
 class Accuracy(msgspec.Struct):
     """One copy's figures. reliability: for each of BINS but the last: (sites given such a
-    probability, right among them);
-    calibration_error: how far what is given lies from what is right, the mean over sites by BINS
-    (Naeini et al. 2015), 0 to 1;
-    confusions: ("is", "read") -> how often, as a list; faults: photos that could not be read."""
+    probability, right among them); calibration_error: the expected calibration error over BINS
+    (Naeini et al. 2015), 0 to 1; confusions: ("is", "read") -> how often, as a list; faults: photos
+    that could not be read."""
 
     copy: str
     game: str
@@ -60,13 +59,13 @@ class Accuracy(msgspec.Struct):
 
     @property
     def share(self) -> float:
-        """The share of sites that were read right, 0 to 1."""
+        """The share of sites that were read correctly, 0 to 1."""
         return self.right / self.sites if self.sites else 0.0
 
 
 class Last(msgspec.Struct):
-    """What is kept of a copy's figures for the next run; boards: exact and all, as "9/14". What
-    earlier versions did not keep is None."""
+    """The part of a copy's figures that is kept for the next run; boards: correct and all, as
+    "9/14". Figures that earlier versions did not keep are None."""
 
     share: float
     boards: str
@@ -77,7 +76,7 @@ class Last(msgspec.Struct):
 
     @classmethod
     def of(cls, a: Accuracy) -> Last:
-        """What is kept of a measurement for the next run."""
+        """The part of a measurement that is kept for the next run."""
         return cls(a.share, f"{a.boards}/{a.photos}", a.ms, a.fit_s, a.calibration_error, a.wrong)
 
 
@@ -85,7 +84,7 @@ LASTS = msgspec.json.Decoder(dict[str, Last])
 
 
 def copies_in(folder: Path) -> Iterator[Path]:
-    """The folder itself or those below it that are copies with test photos"""
+    """All copies with test photos among the folder itself and those below it"""
     for path in [folder, *sorted(p for p in folder.rglob("*") if p.is_dir())]:
         if (path / "copy.toml").is_file() and (path / "test").is_dir():
             yield path
@@ -133,8 +132,8 @@ def compare_reading(
     plan: Plan,
     judged: list[tuple[float, bool]],
 ) -> list[Wrong]:
-    """Counts a photo's sites into `out`, adds (probability given, right) of each to `judged` -> the
-    wrong ones"""
+    """Counts a photo's sites in `out`, appends (probability given, right) of each to `judged`;
+    returns the wrong ones"""
     wrong = []
     read = evidence.layout()
     for site in plan.site:
@@ -160,7 +159,7 @@ def compare_reading(
 
 
 def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
-    """The photos of a copy's test folder with what lies on each. Raises BadCopy: before anything is
+    """The photos of a copy's test folder with what lies on each. Raises BadCopy, before anything is
     fitted."""
     photos = sorted(p for p in (folder / "test").iterdir() if p.suffix.lower() in PHOTOS)
     if not photos:
@@ -169,7 +168,7 @@ def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
 
 
 def kept_figures(path: Path) -> dict[str, Last]:
-    """What earlier runs measured, by folder; nothing where the file is missing or damaged"""
+    """The figures of earlier runs, by folder; {} if the file is missing or damaged"""
     try:
         return LASTS.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -177,7 +176,7 @@ def kept_figures(path: Path) -> dict[str, Last]:
 
 
 def figures_table(a: Accuracy, before: Last | None) -> list[str]:
-    """One copy's figures as lines, beside those of the last run"""
+    """One copy's figures as lines, next to those of the last run"""
     last = (
         f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
     )
@@ -221,8 +220,8 @@ def _list_first_wrong(title: str, wrong: Sequence[Wrong]) -> list[str]:
 
 
 def reliability_lines(reliability: Sequence[Sequence[int]]) -> list[str]:
-    """How often what was given such a probability is right, as lines; reliability: as Accuracy has
-    it"""
+    """Lines that say how often readings of each probability are right; reliability: as in
+    Accuracy"""
     return [
         (
             f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, "

@@ -34,7 +34,7 @@ class BadCopy(ValueError):
 
 
 class BadCorners(BadCopy):
-    """Tapped corners that cannot be a board's."""
+    """Tapped corners that cannot be those of a board."""
 
 
 class Photo(msgspec.Struct, frozen=True, eq=False):
@@ -49,7 +49,7 @@ class Photo(msgspec.Struct, frozen=True, eq=False):
 
 class Copy(msgspec.Struct, frozen=True, eq=False):
     """A copy of a game as its folder describes it: plan, photos with their layouts, and whether
-    cards lie round the board."""
+    marker cards lie around the board."""
 
     folder: Path
     game: str
@@ -95,7 +95,7 @@ def game_plan(game: str) -> Plan:
 
 
 def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
-    """The copy's own plan where it has one, else its game's. Raises BadCopy."""
+    """The copy's own plan if it has one, otherwise its game's. Raises BadCopy."""
     name = data.get("plan")
     if name is not None and not isinstance(name, str):
         raise BadCopy(f"{folder / 'copy.toml'}: plan is not a file name")
@@ -111,7 +111,8 @@ def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
 
 
 def check_layout(data: Any, plan: Plan, name: str) -> Layout:
-    """A layout's JSON as sites and kinds the plan knows. Raises BadCopy, naming the place."""
+    """A layout's JSON, checked against the plan's sites and kinds. Raises BadCopy, naming the
+    site."""
     if not isinstance(data, dict):
         raise BadCopy(f"{name}: not an object of sites")
     out: Layout = {}
@@ -139,7 +140,7 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
 
 
 def name_hint(written: str, names: Iterable[str]) -> str:
-    """A hint at the name that one which is not known may stand for"""
+    """A hint at the known name that an unknown one may be a mistyping of"""
     close = [n for n in names if n.casefold() == written.casefold()] or difflib.get_close_matches(
         written, names, 1, 0.75
     )
@@ -147,8 +148,8 @@ def name_hint(written: str, names: Iterable[str]) -> str:
 
 
 def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Raises ValueError where a name stands twice, of which JSON's readers keep the
-    last in silence."""
+    """A JSON object. Raises ValueError if a key occurs twice; parsers would silently keep the
+    last."""
     out = dict(pairs)
     if len(out) < len(pairs):
         raise ValueError(
@@ -158,7 +159,7 @@ def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_layout(path: Path, plan: Plan) -> Layout:
-    """A layout's file, as check_layout has it. Raises BadCopy."""
+    """The layout in a file, checked by `check_layout`. Raises BadCopy."""
     try:
         text = text_file.read_text(path)
         if not text.strip():
@@ -290,8 +291,8 @@ def load_copy(folder: str | Path) -> Copy:
 
 
 def missing_kinds(copy: Copy) -> list[Piece]:
-    """Kinds of the plan that no photo shows, or only under others: nothing can be learnt of them,
-    so they will not be read."""
+    """Kinds of the plan that no photo shows, or only under others: they cannot be learnt, so they
+    will not be read."""
     shown = {k for p in copy.photos for k in visible_counts(copy.plan, p.layout)}
     shown |= {p.looks for p in copy.plan.piece if p.kind in shown and p.looks}
     return [p for p in copy.plan.piece if not {p.kind, p.looks} & shown]

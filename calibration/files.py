@@ -1,5 +1,4 @@
-"""Files that are there whole or not at all, whatever happens in the middle: no room left, no power
-left."""
+"""Writes files completely or not at all, even if the disk is full or the power fails."""
 
 from __future__ import annotations
 
@@ -9,16 +8,16 @@ from pathlib import Path
 
 
 def check_writable(folder: Path) -> None:
-    """Nobody should work for minutes to be told that the outcome cannot be kept. Raises OSError."""
+    """Checks that a folder is writable before minutes of work are wasted. Raises OSError."""
     tempfile.TemporaryFile(dir=folder).close()
 
 
 def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:
-    """What stood there before stays until the new stands whole, on the disk. Raises OSError that
-    names `path`; nothing is left beside it.
+    """Replaces a file atomically: the old one stays until the new one is completely on the disk.
+    Raises OSError that names `path`; leaves no temporary file.
 
-    mode: the file's rights, whatever the umask; None: those it has, and for a new file what the
-    umask leaves of 0644."""
+    mode: the file's permissions, regardless of the umask; None: unchanged, and for a new file 0644
+    less the umask."""
     path = Path(path)
     part = path.with_name(path.name + ".part")
     try:
@@ -43,8 +42,8 @@ def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """The names in it are on the disk too: a rename that is not may be undone by a power cut.
-    Raises OSError."""
+    """Flushes a folder's entries to the disk: otherwise a power cut may undo a rename. Raises
+    OSError."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(number)

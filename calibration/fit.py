@@ -27,9 +27,9 @@ Progress = Callable[[str, float], None]
 
 
 class Report(msgspec.Struct):
-    """What a calibration found out about a copy. missing: kinds no photo shows; summary: one
+    """The result of a calibration. missing: kinds that no photo shows; summary: one
     sentence with figures;
-    page: the report with pictures, None when it was not asked for; more: kinds that one more photo
+    page: the report with pictures, None if it was not wanted; more: kinds that one more photo
     should show."""
 
     copy: str
@@ -72,7 +72,7 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
-LEARNING = ".learning.npz"  # in the copy: what the network learnt before calibrating was killed
+LEARNING = ".learning.npz"  # in the copy's folder: checkpoint of an interrupted training
 
 
 def calibrate_copy(
@@ -83,14 +83,13 @@ def calibrate_copy(
     steps: int = LEARNING_STEPS,
     ready: Callable[[], None] | None = None,
 ) -> Report:
-    """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then
-    COPY/report.html. Raises BadCopy.
+    """Fits the copy's model and writes it to COPY/model.npz (atomically), then COPY/report.html.
+    Raises BadCopy.
 
-    progress: called with what is being done and how far it is, 0 to 1; report: whether to read the
-    photos once more and say what is confused; beside: whether other processes may share the work,
-    which needs a script that can be imported, as multiprocessing wants it; steps: in which the
-    network learns; ready: called when a copy that had no model has one, to be read with until all
-    is learnt."""
+    progress: called with the current stage and its progress, 0 to 1; report: whether to read the
+    photos once more and report confusions; beside: whether other processes may share the work, for
+    which multiprocessing needs an importable script; steps: training steps of the network; ready:
+    called once a copy without a model has a first one, to be used until training is complete."""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)

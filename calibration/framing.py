@@ -1,4 +1,4 @@
-"""What a picture is worth before it is taken: light, sharpness, cards in view, and plain advice."""
+"""Judges a picture before it is accepted: light, sharpness, cards in view, and plain advice."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ from vision.storage.photo_file import is_dark
 
 DIM, BURNT_SHARE = 45.0, 0.03  # grey levels; share of the picture
 BURNT_PIECES = 0.2  # of the sites that pieces lie on
-# see `sharpness_of`; what boards show besides cards has softer edges of its own
+# see `sharpness_of`; printed boards have softer edges than marker cards
 CRISP_CARD, CRISP = 0.2, 0.12
-# of a site, that a piece changes at least; of the places to lay something on
+# least share of a site that a piece changes; least share of the sites to be laid that must be
+# occupied
 CHANGED, LAID_SHARE = 0.2, 0.5
-# of an empty board's sites; grey levels, mean difference of small pictures
+# share of an "empty" board's sites that are occupied; mean difference of small pictures, grey
+# levels
 LITTERED, SAME_LIGHT = 0.15, 3.0
-SMALL_BOARD = 0.2  # of the picture, that an empty board without cards takes
-CARDS_FILL = 0.3  # of the picture: what cards should enclose at least
+SMALL_BOARD = 0.2  # least share of the picture for an empty board without cards
+CARDS_FILL = 0.3  # least share of the picture that cards should enclose
 CORNER_NAMES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 
 
@@ -55,8 +57,8 @@ def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Fr
     one = to_grey(image)
     light, burnt = float(one.mean()), float((one > 252).mean())
     cards = find_cards(one) if markers else {}
-    # An empty board may have little print, cards have plenty: where there are any, they are what is
-    # looked at.
+    # An empty board may have little print, but cards have plenty: if there are any, they are
+    # judged.
     sharpness = min(
         (sharpness_of(_crop_around(one, c)) for c in cards.values()), default=sharpness_of(one)
     )
@@ -78,7 +80,7 @@ def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Fr
         )
     missing = [i for i in IDS if i not in cards] if markers else []
     if missing:
-        # three tell where the board lies, four tell it better
+        # three are enough to locate the board, four are better
         which = advice if len(cards) >= ENOUGH_CARDS else faults
         which += [
             say("Card {n} ({place}) is not in view or not flat.", n=i, place=CORNER_NAMES[i])
@@ -97,8 +99,8 @@ def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Fr
 
 
 class Bare(msgspec.Struct, frozen=True, eq=False):
-    """The first photo, of the empty board, as the pictures after it are compared with it. view: it,
-    made small, and where the board lies in it, roughly; size: its own, pixels."""
+    """The first photo, of the empty board, with which later pictures are compared. view: a small
+    version with the board's rough pose; size: of the original, pixels."""
 
     plan: Plan
     view: View
@@ -108,8 +110,8 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
     def of(
         cls, plan: Plan, image: np.ndarray, corners: np.ndarray | None, markers: bool
     ) -> Bare | None:
-        """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None where that
-        does not say where the board lies"""
+        """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None if that does
+        not locate the board"""
         try:
             sight = first_sight(checked_picture(image), corners, markers)
             return (
@@ -125,9 +127,9 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
             return None
 
     def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]] | None) -> list[Text]:
-        """What would make a picture of the same camera better on which `layout` should lie: hands
-        away, pieces laid, a board in view, or, on an empty board, another light. None: nobody knows
-        what should lie there."""
+        """Advice for a better picture with the same camera: hands away, pieces laid, a board in
+        view, or, for an empty board, different light. layout: what should lie there, None if
+        unknown."""
         now = View.of(image, self.view.pose)
         if now.small.shape != self.view.small.shape:
             return []
@@ -184,7 +186,7 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         return out
 
     def small(self) -> list[Text]:
-        """That the board takes too little of the first photo, if it does"""
+        """Advice if the board takes up too little of the first photo"""
         share = cv2.contourArea(
             self.view.pose.to_px(self.plan.corners).astype(np.float32)
         ) / np.prod(self.view.pose.size)
@@ -200,8 +202,8 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
 
 
 def burnt_pieces(plan: Plan, shot: Shot) -> bool:
-    """Whether most of what lies on the sites of a calibration photo is too bright for the camera:
-    then it shows no print, and hardly any form"""
+    """Whether most pieces in a calibration photo are overexposed: then they show no print and
+    hardly any shape"""
     outlines = (
         o for site, contents in shot.layout.items() if contents for o in plan.sites[site].outlines
     )
@@ -210,9 +212,9 @@ def burnt_pieces(plan: Plan, shot: Shot) -> bool:
 
 
 def sharpness_of(one: np.ndarray) -> float:
-    """How steep the steepest edges of a grey picture are: the share of its whole contrast that one
-    pixel makes. On a card 0.28 where they are crisp, 0.16 where they are spread over two pixels;
-    the light does not matter."""
+    """The steepness of the steepest edges in a grey picture: the share of its total contrast within
+    one pixel. On a card 0.28 if they are crisp, 0.16 if they are spread over two pixels;
+    independent of the light."""
     one = cv2.GaussianBlur(one, (3, 3), 0).astype(np.float32)
     steep = np.hypot(
         cv2.Sobel(one, cv2.CV_32F, 1, 0, scale=1 / 8), cv2.Sobel(one, cv2.CV_32F, 0, 1, scale=1 / 8)

@@ -1,8 +1,8 @@
-"""Learning at the table: views that reading and rules agreed on become further photos to learn
-from, if a guard set lets them.
+"""Learning at the table: pictures on which reading and rules agreed become further training photos,
+if a held-out set confirms the result.
 
-Kept views lie in COPY/table: NN.jpg with NN.json, the layout. Every other one is learnt from, the
-rest guard. Its value: Outcome.
+Kept pictures are in COPY/table: NN.jpg with NN.json, the layout. Every other one is trained on, the
+rest are held out. Central value: Outcome.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from vision.reader import Reader
 from vision.registration.registrar import Registrar
 from vision.storage.photo_file import BadPhoto, encode_photo, load_photo
 
-# least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
-# may be a slip
+# least probability given to the agreed contents: misread sites teach most, but a completely
+# different reading may be an error in the layout
 DOUBTED = 0.02
-# views kept of a copy: two to learn from, two to guard; more would make fitting slow
+# pictures kept of a copy: two for training, two held out; more would make fitting slow
 VIEWS_KEPT = 4
 LEARNT_FOLDER = "table"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """learnt: whether the model is a new one; why: one sentence; left_out: views not used, and
+    """learnt: whether the model was replaced; why: one sentence; left_out: pictures not used, and
     why"""
 
     learnt: bool
@@ -49,8 +49,8 @@ class Outcome(msgspec.Struct, frozen=True):
 def keep_view(
     folder: Path, image: np.ndarray, layout: Mapping[str, Contents], instead: str | None = None
 ) -> str:
-    """Puts a view aside, in the place of the one so named or else of the oldest when there are
-    enough; its name. Raises OSError."""
+    """Stores a picture, replacing the one named `instead`, or the oldest if there are enough;
+    returns its name. Raises OSError."""
     place = folder / LEARNT_FOLDER
     place.mkdir(exist_ok=True)
     there = sorted(place.glob("*.json"), key=lambda p: p.stat().st_mtime_ns)
@@ -59,7 +59,7 @@ def keep_view(
     data = encode_photo(image)
     if data is None:
         raise OSError("the picture cannot be written")
-    # the layout goes first and comes last, so that no picture ever stands beside another's layout
+    # the layout is deleted first and written last, so that it never belongs to another picture
     (place / f"{name}.json").unlink(missing_ok=True)
     for suffix, content in ((".jpg", data), (".json", json.dumps(layout).encode())):
         write_whole(place / f"{name}{suffix}", content)
@@ -67,8 +67,8 @@ def keep_view(
 
 
 def trusted_views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
-    """The kept views that today's reader still reads as they were agreed on, or nearly; and why
-    others are left out"""
+    """The kept pictures that the present reader still reads (nearly) as agreed; and why others are
+    left out"""
     good, bad = [], []
     for path in sorted((copy.folder / LEARNT_FOLDER).glob("*.json")):
         name = f"{LEARNT_FOLDER}/{path.stem}.jpg"
@@ -89,8 +89,8 @@ def trusted_views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
 
 
 def reason_for_distrust(before: list[Row], after: list[Row]) -> str | None:
-    """Why a new reader is not to be trusted: it misreads what the old one reads right; None where
-    it does not"""
+    """Why a new reader is not accepted: it misreads what the old one reads correctly; None if it
+    does not"""
     lost = [a for b, a in zip(before, after, strict=True) if b.right and not a.right]
     if lost:
         return f"{lost[0].site} of {lost[0].photo} would be misread" + (
@@ -105,15 +105,14 @@ def mean_surety(rows: list[Row]) -> float:
 
 
 def fit_again(plan: Plan, registrar: Registrar, shots: Sequence[Shot]) -> Reader:
-    """The reader alone of what `fit_reader` gives"""
+    """Only the reader from the result of `fit_reader`"""
     return fit_reader(plan, registrar, shots)[0]
 
 
 def learn_from_views(folder: str | Path, fit: Callable[..., Reader] = fit_again) -> Outcome:
-    """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it
-    misreads nothing that the old one reads right, in no photo and no view, and is surer of the
-    views it has not learnt from. Where it may not, the other half has its turn. Raises BadCopy,
-    BadModel."""
+    """Fits a model to the copy's photos and half the kept pictures. It replaces the old one if it
+    misreads nothing that the old one reads correctly in any of them, and is surer of the held-out
+    half. Otherwise the halves change roles. Raises BadCopy, BadModel."""
     copy = load_copy(folder)
     if not copy.model.is_file():
         raise BadCopy(f"{copy.model}: not there yet; make it with: nilometer calibrate {folder}")
@@ -147,8 +146,8 @@ def learn_from_views(folder: str | Path, fit: Callable[..., Reader] = fit_again)
 
 
 def undo_learning(folder: str | Path) -> None:
-    """The model before the last learning again, bit for bit, without the views it learnt from.
-    Raises BadCopy."""
+    """Restores the model from before the last learning, bit for bit, and removes the pictures
+    learnt from. Raises BadCopy."""
     copy = load_copy(folder)
     if not copy.before.is_file():
         raise BadCopy(f"{copy.before}: nothing was learnt at the table that could be undone")

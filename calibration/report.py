@@ -1,5 +1,5 @@
-"""The calibration's report: one page with pictures, which needs no other host, of what this copy's
-reader confuses."""
+"""The calibration report: one self-contained page with pictures of what this copy's reader
+confuses."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from vision.geometry.posed_photo import Shot
 
 CROP = 96  # pixels along the longer side of a picture in the report
 WORST = 12  # crops shown
-# pieces on made-up boards from which on a share of them tells anything, and the share told right
-# below which one more photo is asked for: such boards are more cluttered than people's
+# least number of pieces on synthetic boards for a meaningful share, and the share of correct
+# readings below which one more photo is asked for: such boards are more cluttered than real ones
 ENOUGH_ASKED, OFTEN_RIGHT = 10, 0.8
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """What calibrating found out. trial: sites of made-up boards that the reader never saw; own:
-    all photos, which it learnt from; error_px: (photo, pixels) of finding the board; missing:
-    kinds in no photo; burnt: photos whose pieces are mostly too bright for the camera; odd: what
-    to look at before anything else."""
+    """What calibrating found out. trial: sites of synthetic boards not used in training; own: all
+    photos, which it was trained on; error_px: (photo, pixels) of locating the board; missing: kinds
+    in no photo; burnt: photos whose pieces are mostly overexposed; odd: what to look at before
+    anything else."""
 
     trial: Trial
     own: Trial
@@ -54,7 +54,8 @@ class Findings(msgspec.Struct, frozen=True):
         )
 
     def doubtful(self) -> list[str]:
-        """The kinds that are misread in the photos, or often on made-up boards, the worst first"""
+        """The kinds that are misread in the photos, or often on synthetic boards, the worst
+        first"""
         own = {k: right / n for k, (n, right, _) in self.own.kinds().items() if right < n}
         trial = {
             k: right / n
@@ -65,10 +66,10 @@ class Findings(msgspec.Struct, frozen=True):
         return sorted(kinds, key=kinds.__getitem__)
 
     def advice(self) -> list[Text]:
-        """What one more photo would mend, the gravest first"""
+        """What one more photo would improve, the most serious first"""
         kinds = self.doubtful()
         out = [*self.odd, *(unshown_advice(k) for k in self.missing)]
-        # white stones are white
+        # overexposure matters only if something is misread: white stones are white
         if self.burnt and kinds:
             out.append(
                 say(
@@ -121,7 +122,7 @@ def picture_uri(image: np.ndarray) -> str:
 
 
 def site_picture(shot: Shot, copy: Copy, site: str) -> str:
-    """A site as a photo shows it, the board's upper edge up"""
+    """A site as a photo shows it, with the board's upper edge at the top"""
     o = np.array(copy.plan.sites[site].outline, float)
     low, high = o.min(0), o.max(0)
     edge = 0.1 * (high - low).max()
@@ -133,13 +134,13 @@ def site_picture(shot: Shot, copy: Copy, site: str) -> str:
 
 
 def contents_words(contents: tuple[str, ...] | None) -> Text | str:
-    """Contents as people read them; None is something that is none of the pieces."""
+    """Contents in words; None is something that is not a piece."""
     return say("something else") if contents is None else ", ".join(contents) or say("empty")
 
 
 def marked_html(text: Text | str) -> str:
-    """HTML that carries the sentence's template, so that the table's page can say it in the
-    language of whoever reads it"""
+    """HTML with the sentence's template in it, so that the table's page can translate it for the
+    reader"""
     if not isinstance(text, Text):
         return markupsafe.escape(text)
     return markupsafe.Markup('<span data-say="{}">{}</span>').format(
@@ -148,7 +149,7 @@ def marked_html(text: Text | str) -> str:
 
 
 def example_of(kind: str, shots: list[Shot], copy: Copy) -> str:
-    """A picture of a kind, alone where a photo shows it so"""
+    """A picture of a kind, lying alone if possible"""
     places = [
         (len(c), n, site)
         for n, s in enumerate(shots)
@@ -159,13 +160,13 @@ def example_of(kind: str, shots: list[Shot], copy: Copy) -> str:
 
 
 def worst_rows(trial: Trial) -> list[Row]:
-    """The rows read wrongly, then those read rightly with most doubt"""
+    """The misread rows, then the correct ones with most doubt"""
     doubtful = sorted(trial.rows, key=lambda r: (r.right, r.chance))
     return [r for r in doubtful if not r.right or r.chance < 0.9][:WORST]
 
 
 def percent_words(sure: float) -> str:
-    """A probability for people, who take 100 for what is certain"""
+    """A probability in per cent, never 100, which people take for certainty"""
     return f"{100 * sure:.0f}" if sure < 0.99 else f"{min(100 * sure, 99.9):.1f}"
 
 

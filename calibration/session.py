@@ -1,5 +1,5 @@
-"""A copy made step by step, as on the phone: each photo is written when it is taken, so that
-nothing is lost on the way."""
+"""A copy made step by step, as on the phone: each photo is stored when it is taken, so that nothing
+is lost on the way."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ STEP_NAME = re.compile(r"(empty|sampler)-\d+\.jpg")
 
 
 class Step(msgspec.Struct):
-    """One photo to take: its name and what has to lie on the board; remarks: what was wrong with it
-    as it was taken."""
+    """One photo to take: its name and what has to lie on the board; remarks: what was wrong with
+    the photo taken."""
 
     name: str
     layout: dict[str, list[str]]
@@ -37,8 +37,8 @@ class Step(msgspec.Struct):
 
 
 class Session:
-    """folder: made if need be; samplers: the layouts to photograph after the empty board, which is
-    taken twice."""
+    """folder: created if necessary; samplers: the layouts to photograph after the empty board,
+    which is photographed twice."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Session:
     def broken_off(
         cls, folder: str | Path, samplers: Callable[[Plan], Sequence[AnyLayout]]
     ) -> Session:
-        """The one that was begun in a folder: its photos are taken, what they do not show yet is
-        still to do. Raises BadCopy."""
+        """Continues an interrupted session in a folder: existing photos count as taken, the other
+        steps remain. Raises BadCopy."""
         folder = Path(folder)
         data = begun_in(folder)
         if data is None:
@@ -76,24 +76,24 @@ class Session:
             if not (folder / entry["file"]).is_file():
                 continue
             if name not in [s.name for s in session.steps]:
-                session.steps.append(Step(name, {}))  # one more than are asked for at first
+                session.steps.append(Step(name, {}))  # an additional photo
             step = next(s for s in session.steps if s.name == name)
             shown = read_layout(folder / f"{name}.json", plan)
             step.layout, step.taken = {site: list(kinds) for site, kinds in shown.items()}, True
         session._corners = data["photo"][0].get("corners")
-        with contextlib.suppress(BadPhoto):  # it can be taken again
+        with contextlib.suppress(BadPhoto):  # a damaged photo can be taken again
             session._bare = session._compared_with(load_photo(folder / "empty-1.jpg"))
         return session
 
     @property
     def next(self) -> int | None:
-        """The number of the first photo not taken yet; None: all are there."""
+        """The number of the first photo not taken yet; None if all are there."""
         return next((i for i, step in enumerate(self.steps) if not step.taken), None)
 
     def take(self, number: int, image: np.ndarray, corners: Corners | None = None) -> None:
-        """Keeps a photo, (h, w, 3) uint8 BGR, instead of an earlier one of that step. corners: as
-        tapped, needed with the first photo where there are no cards. Raises BadCopy; OSError when
-        it cannot be written."""
+        """Stores a photo, (h, w, 3) uint8 BGR, replacing an earlier one of that step. corners: as
+        tapped, required with the first photo if there are no cards. Raises BadCopy; OSError if it
+        cannot be written."""
         if not 0 <= number < len(self.steps):
             raise BadCopy(f"{self.folder}: there is no photo {number}")
         step = self.steps[number]
@@ -116,9 +116,8 @@ class Session:
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
     def remarks(self, image: np.ndarray, number: int | None) -> list[Text]:
-        """What is to be said of a picture that only the first photo and what should lie there tell;
-        number: of the step it is for,
-        None: of none"""
+        """Advice on a picture that depends on the first photo and on what should lie there; number:
+        of the step it is for, None if for none"""
         if self._bare is None:
             return []
         if number == 0:
@@ -132,16 +131,16 @@ class Session:
 
     @property
     def corners(self) -> Corners | None:
-        """Of the board in the first photo, shares of its width and height, as they were tapped;
-        None with cards, or where nothing was tapped yet"""
+        """The board's corners in the first photo as tapped, as shares of its width and height; None
+        with cards, or if nothing was tapped yet"""
         if self._corners is None or self._bare is None:
             return None
         width, height = self._bare.size
         return [[x / width, y / height] for x, y in self._corners]
 
     def bare_board(self, widest: int) -> np.ndarray | None:
-        """The board of the first photo seen from above, (h, w, 3) uint8 BGR, its longer side so
-        many pixels; None where that photo does not tell where the board lies. Raises BadPhoto."""
+        """The board of the first photo seen from above, (h, w, 3) uint8 BGR, its longer side
+        `widest` pixels; None if the board is not located in that photo. Raises BadPhoto."""
         if self._bare is None or not self.steps[0].taken:
             return None
         image = load_photo(self.folder / f"{self.steps[0].name}.jpg")
@@ -149,8 +148,8 @@ class Session:
         return pose.rectify(image, 0, 0, *self.plan.size, widest / max(self.plan.size))
 
     def use_plan(self, plan: Plan, samplers: Sequence[AnyLayout]) -> None:
-        """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are
-        laid anew. Raises OSError."""
+        """Switches to the copy's own plan, now in its folder: photos of the empty board stay,
+        samplers must be laid again. Raises OSError."""
         self.plan = plan
         if self._bare is not None:
             self._bare = msgspec.structs.replace(self._bare, plan=plan)
@@ -174,7 +173,7 @@ class Session:
         )
 
     def _toml(self) -> str:
-        # JSON's strings are TOML's, too.
+        # JSON strings are valid TOML strings.
         lines = [
             f"game = {json.dumps(self.plan.game)}",
             f"name = {json.dumps(self.name)}",
@@ -194,8 +193,8 @@ class Session:
 
 
 def begun_in(folder: Path) -> dict[str, Any] | None:
-    """The copy.toml of a folder whose photos were taken step by step and which nothing was learnt
-    from yet; else None"""
+    """The copy.toml of a folder with photos taken step by step but without a model yet; otherwise
+    None"""
     try:
         data = read_copy_toml(folder / "copy.toml")
     except BadCopy:

@@ -1,1 +1,2 @@
-"""The empty board put together where no photo shows it. Its value: `reconstruct.bared`."""
+"""Pieces the empty board together if no photo shows it. Entry point:
+`reconstruct.with_empty_board`."""

@@ -1,5 +1,5 @@
-"""The empty board put together from photos of positions, as one of them would show it: what takes
-the place of a photo of it that nobody took. Its value: `reconstruct_empty_board`."""
+"""Pieces the empty board together from photos of positions, as one of them would show it, if nobody
+took a photo of the empty board. Entry point: `reconstruct_empty_board`."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from vision.photometry.room_light import (
 )
 from vision.plan import Plan
 
-FADE = 8.0  # mm from a piece at which its shadow is gone: photos count the more the nearer to that
-LITTLE = 0.05  # of the board that two photos must both show bare to tell how bright they are
-LIT = 32  # places along the board at which it is told how bright it is
-LEVELS_APART, EVERY = 12, 16  # grey levels told apart, and of how many pixels one is asked for them
-LONGEST = 1600  # pixels along the board put together
-MESH_STEP = 8  # pixels between those whose places are worked out exactly
-SOFT = 0.35  # of FADE from a photo's own pieces, within which it gives way to what others show
-# across which brightness is compared: edges that lie a pixel off are not compared
+FADE = 8.0  # mm from a piece at which its shadow is gone: up to there, photos count less
+LITTLE = 0.05  # share of the board that two photos must both show bare to compare their light
+LIT = 32  # points along the board at which brightness is compared
+LEVELS_APART, EVERY = 12, 16  # steps of grey level compared; one pixel in how many is used
+LONGEST = 1600  # pixels along the assembled board
+MESH_STEP = 8  # pixels between those whose positions are computed exactly
+SOFT = 0.35  # share of FADE from a photo's own pieces, over which it is blended into the others
+# mm over which brightness is averaged for comparison, so that misplaced edges do not count
 COMPARED_MM = 3.0
-# mm about a place that only one photo shows in which others say whether a lamp is mirrored there,
-# and the share that must agree with it
+# around a spot that only one photo shows: the mm within which the others reveal a reflected lamp,
+# and the share of them that must agree with that photo
 GLARE_REACH_MM, AGREEING_SHARE = 30.0, 0.5
-HARDLY_SEEN = 1e-3  # mm off pieces: a place that only photos show which hardly count is not known
+HARDLY_SEEN = 1e-3  # weight below which a spot counts as not seen by any photo
 
 
 def with_empty_board(plan: Plan, shots: Sequence[Shot]) -> list[Shot]:
-    """These photos; where none is of the empty board, one put together after them"""
+    """These photos, followed by a reconstructed one if none of them shows the empty board"""
     if all(s.layout for s in shots):
         return [*shots, reconstruct_empty_board(plan, shots)]
     return list(shots)
 
 
 def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
-    """A photo of the empty board: the barest of these with what the others show bare in place of
-    its pieces; where none does, what sites of like print show, as `Shot.guessed` says. One of these
-    where one is of the empty board."""
+    """A photo of the empty board: the barest of these, with its pieces replaced by what other
+    photos show bare there; if none does, by what similarly printed sites show (see `Shot.guessed`).
+    If one of the photos is of the empty board, that one."""
     for s in shots:
         if not s.layout:
             return s
@@ -110,10 +110,10 @@ def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
 
 
 def agreement_of(seen: Sequence[np.ndarray], weight: np.ndarray, scale: float) -> np.ndarray:
-    """(n, h, w) 0..1 how far each of n views (h, w, 3) of a board is as bright as most of them: a
-    lamp that is mirrored in one is not. Of two that differ the darker counts; of a place that one
-    alone shows, what counts is how it agrees round about. weight: (n, h, w), 0 where a view shows
-    no board"""
+    """(n, h, w) 0..1 how well the brightness of each of n views (h, w, 3) of a board agrees with
+    most of them, which a reflected lamp does not. If two differ, the darker one is right; where
+    only one view shows the board, its agreement nearby counts. weight: (n, h, w), 0 where a view
+    shows no board"""
     edge, near = ((2 * round(mm * scale / 2) + 1,) * 2 for mm in (COMPARED_MM, 2 * GLARE_REACH_MM))
     logs = np.array([cv2.blur(np.log(v + PRINT_OFFSET).mean(2), edge) for v in seen])
     order = np.argsort(np.where(weight > 0, logs, np.inf), axis=0)
@@ -134,20 +134,20 @@ def agreement_of(seen: Sequence[np.ndarray], weight: np.ndarray, scale: float) -
 def in_light(
     plan: Plan, shot: Shot, first: Shot, clear: np.ndarray, seen: np.ndarray
 ) -> np.ndarray:
-    """A board seen from above (h, w, 3) in the light of the first photo, told by what both show
-    bare: mm from their pieces, (h, w)"""
+    """A board seen from above (h, w, 3), relit as in the first photo by comparing what both show
+    bare; clear: (h, w) mm from their pieces"""
     views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in (shot, first)]
     bare = cv2.resize(clear, views[0].shape[1::-1], interpolation=cv2.INTER_AREA) > 0
     if bare.mean() > LITTLE:
-        views[0] = np.where(bare[..., None], views[0], LOG_LEVELS[CLIPPED])  # which tells no light
+        views[0] = np.where(bare[..., None], views[0], LOG_LEVELS[CLIPPED])  # clipped: not used
     light = estimate_light(*views, plan.size)
     brighter = np.exp(sampled_basis(LIT, LIT, plan.size) @ light.weights).reshape(LIT, LIT, 3)
     return seen / cv2.resize(brighter, seen.shape[1::-1], interpolation=cv2.INTER_LINEAR)
 
 
 def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarray:
-    """The same with dark and bright as dark and bright as in the first photo (h, w, 3), told
-    likewise: a camera's black and its curve are others in the evening"""
+    """The same with the tone curve of the first photo (h, w, 3), compared likewise: a camera's
+    black level and curve differ in the evening"""
     bare = clear > 0
     if bare.mean() <= LITTLE:
         return seen
@@ -162,7 +162,7 @@ def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarra
 
 def laid_in(shot: Shot, plan: Plan, board: np.ndarray, own: np.ndarray, scale: float) -> np.ndarray:
     """The photo (h, w, 3) uint8 with the board (h, w, 3), seen from above at `scale` pixels a mm,
-    in it; own: (h, w) 0..1, how much of it stays as it is"""
+    drawn into it; own: (h, w) 0..1, how much of the photo is kept"""
     shape = shot.pose.size[::-1]
     at = grid_nodes(shape, MESH_STEP)
     mm = interpolate_nodes(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, MESH_STEP)

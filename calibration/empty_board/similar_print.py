@@ -1,7 +1,7 @@
-"""What sites look like that no photo shows empty: borrowed from sites of like print. Boards repeat
-themselves: a square is printed as the one mirrored, turned, or some squares off, or as the one with
-the same surroundings; which of these holds on a board its other sites tell. Its value:
-`borrowed_print`."""
+"""Guesses the print of sites that no photo shows empty from similarly printed sites. Boards repeat
+themselves: a square is printed like its mirror image, its rotation, one some squares off, or one
+with the same surroundings. Which of these rules holds on a board is learnt from its other sites.
+Entry point: `borrowed_print`."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from vision.plan import Plan, Site
 
 COMPARED_PX = 12  # pixels along a site where prints are compared
 SITES_AROUND = 3  # sites along a window of a site's surroundings
-WELL = 0.9  # of a site that must be seen for it to tell what it looks like
-TELLS = 0.4  # ... where too few are: what they tell is off by as much as photos differ
-FEWEST_PAIRS = 4  # pairs of sites that must tell how well a rule holds
-NEAR_SHARE = 0.1  # of a site's side by which a place may be off another
-STEPS = 300  # shortest steps to another site that are tried
+WELL = 0.9  # share of a site that must be seen for it to serve as a source
+TELLS = 0.4  # ... if too few sites are seen that well; the rule's error is then at least AGREED
+FEWEST_PAIRS = 4  # the fewest pairs of sites for judging a rule
+NEAR_SHARE = 0.1  # of a site's side: how inexactly a rule may map one site onto another
+STEPS = 300  # the number of shortest steps to another site that are tried
 PRINT_OFFSET = 8.0  # grey levels added before a logarithm
 AGREED = 0.12  # log units by which photos of the same print differ
-# steps of a colour; share of a place's pixels that have the rarest colours, which pieces may have
-# as well
+# histogram bins per colour; share of a site's pixels with the rarest colours, which pieces may also
+# have
 TONES, RARE = 16, 0.1
-PIECE_RIM_MM = 1.5  # mm round what shows nothing but pieces, that their edges reach
-# log units that a site is taken to be off what is painted there, where no rule says anything
+PIECE_RIM_MM = 1.5  # mm that edges of pieces extend around an area that shows only pieces
+# log units: assumed error of an inpainted site, for which there is no rule
 UNKNOWN = 1.0
 
 
 class Board(msgspec.Struct, eq=False):
-    """A board from above. picture: (h, w, 3) float32 grey levels; known: (h, w) bool, where it is
+    """A board from above. picture: (h, w, 3) float32 grey levels; known: (h, w) bool, where it was
     seen bare; scale: pixels a mm"""
 
     picture: np.ndarray
@@ -42,14 +42,13 @@ class Board(msgspec.Struct, eq=False):
     scale: float
 
     def of(self, site: Site) -> np.ndarray:
-        """(h, w) bool: the pixels that are a site's"""
+        """(h, w) bool: the pixels of a site"""
         return outline_mask(site.outlines, lambda mm: mm * self.scale, self.known.shape)
 
 
 class Rule(msgspec.Struct, frozen=True, eq=False):
-    """like: (N,) the site that each of a group looks like, -1: none; turn: how a picture of that
-    one lies, (2, 2); off: how far sites are off what the rule says, log units, one standard
-    deviation"""
+    """like: (N,) the site that each of a group looks like, -1: none; turn: (2, 2) how the picture
+    of that one has to be turned; off: the rule's error, log units, one standard deviation"""
 
     like: np.ndarray
     turn: np.ndarray
@@ -63,11 +62,10 @@ def borrowed_print(
     layouts: Sequence[Mapping[str, Contents]],
     busy: set[str],
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """(the board's picture, whole, and how far off it may be, log units, on sites that it had to be
-    guessed for).
+    """(the complete picture of the board, and for guessed sites how far off it may be, log units).
 
-    seen: the board from above in each photo, in one light; layouts: what lies there; busy: the
-    sites on which anything does"""
+    seen: the board from above in each photo, all in the same light; layouts: what lies there; busy:
+    the occupied sites"""
     picture, known = board.picture.copy(), board.known.copy()
     guessed: dict[str, float] = {}
     once: list[tuple[Site, int]] = []
@@ -137,13 +135,13 @@ def borrowed_print(
 
 
 def may_be_alike(tags: Set[str], others: Set[str]) -> bool:
-    """Whether sites with such tags may be printed alike: those of quite other tags are not"""
+    """Whether sites with these tags may be printed alike: not if the tags differ completely"""
     return bool(tags & others) or not (tags and others)
 
 
 def colour_rarity(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """(h, w) float32: how unlike the print of sites of its like, (m, 3), a place looks, log units
-    of how rare its colours are there; 0 outside. seen: (h, w, 3), inside: (h, w)"""
+    """(h, w) float32: how unlike the bare print of similar sites, (m, 3), each pixel looks: the log
+    rarity of its colour there; 0 outside. seen: (h, w, 3), inside: (h, w)"""
     logs = np.log(np.maximum(np.vstack([bare, seen[inside]]), 0) + PRINT_OFFSET)
     common = how_common(logs, len(bare))[len(bare) :]
     out = np.zeros(inside.shape, np.float32)
@@ -152,8 +150,8 @@ def colour_rarity(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.
 
 
 def piece_mask(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.ndarray:
-    """(h, w) bool: where pieces of such sizes, mm, lie in a place so strange, (h, w): where it is
-    strangest, the largest first"""
+    """(h, w) bool: where pieces of such sizes, mm, lie on a site, given how strange it looks, (h,
+    w): at its strangest spots, the largest piece first"""
     out, strange = np.zeros(strange.shape, np.uint8), strange.copy()
     rows, columns = np.flatnonzero(strange.any(1)), np.flatnonzero(strange.any(0))
     if not len(rows):
@@ -175,9 +173,9 @@ def piece_mask(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.
 def borrow_sites(
     board: Board, group: SizeGroup, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray
 ) -> np.ndarray:
-    """Puts into the board, in place, what the rules that hold for a group's sites say of those not
-    wholly seen, the surest first: they tell of others in turn. windows (N, S, S, 3) as far as sure
-    (N, S, S); -> (N,) log units by which each site may be off"""
+    """Completes the board in place: fills sites not fully seen by the rules that hold for a group,
+    the surest first, since these are then sources for others. windows (N, S, S, 3), as far as sure
+    (N, S, S). Returns (N,) log units by which each site may be off"""
     rules = list(rules_of(board, group, tags, windows, sure))
     share = sure.mean((1, 2))
     doubt = np.where(share >= WELL, 0, np.inf)
@@ -207,10 +205,11 @@ def borrow_sites(
 
 
 def windows_of(board: Board, group: SizeGroup, wide: float) -> tuple[np.ndarray, np.ndarray]:
-    """((N, S, S, 3) log, (N, S, S) bool: known): the sites of a group, `wide` times as wide"""
+    """((N, S, S, 3) log, (N, S, S) bool: known): windows around the sites of a group, `wide` times
+    as wide as these"""
     side = round(COMPARED_PX * wide)
     logs, sure = np.log(np.maximum(board.picture, 0) + PRINT_OFFSET), board.known.astype(np.float32)
-    zoom = group.side * board.scale / COMPARED_PX  # pixels of the board to one of a window
+    zoom = group.side * board.scale / COMPARED_PX  # board pixels per window pixel
     if zoom > 1.5:
         logs, sure = (cv2.blur(a, (round(zoom),) * 2) for a in (logs, sure))
     out = []
@@ -235,9 +234,9 @@ def windows_of(board: Board, group: SizeGroup, wide: float) -> tuple[np.ndarray,
 def rules_of(
     board: Board, group: SizeGroup, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray
 ) -> Iterator[Rule]:
-    """Rules that may hold for a group's sites, with tags (N), each with how well it holds for those
-    that are seen: windows (N, S, S, 3), sure (N, S, S). Sites of other outlines or of quite other
-    tags are not alike"""
+    """Candidate rules for a group's sites, with tags (N), each with its error on the sites that
+    were seen: windows (N, S, S, 3), sure (N, S, S). Sites with different outlines or completely
+    different tags are not alike"""
     straight, share = np.eye(2), sure.mean((1, 2))
     around, known = windows_of(board, group, SITES_AROUND)
     middle = slice((around.shape[1] - COMPARED_PX) // 2, (around.shape[1] + COMPARED_PX) // 2)
@@ -263,8 +262,8 @@ def rules_of(
 
 
 def places_alike(group: SizeGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """((N,) the site at the place of each of the group's, mirrored, turned or moved some sites, -1:
-    none; (2, 2) how it is turned)"""
+    """((N,) the site onto which each of the group's is mapped when mirrored, turned or moved by
+    some sites, -1: none; (2, 2) how it is turned)"""
     centres, middle = group.centres, (group.centres.min(0) + group.centres.max(0)) / 2
 
     def at(places: np.ndarray) -> np.ndarray:
@@ -288,8 +287,8 @@ def places_alike(group: SizeGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def surrounded_alike(around: np.ndarray, sure: np.ndarray, told: np.ndarray) -> np.ndarray:
-    """(N,) the site that is seen, told (N,), with the surroundings most like each one's, as far as
-    both are seen; -1: none"""
+    """(N,) for each site, the seen one (told, (N,)) with the most similar surroundings, as far as
+    both were seen; -1: none"""
     n = len(around)
     k = sure.reshape(n, -1).astype(np.float32)
     off, both = np.zeros((n, n), np.float32), k @ k.T
@@ -304,7 +303,7 @@ def surrounded_alike(around: np.ndarray, sure: np.ndarray, told: np.ndarray) -> 
 
 
 def lying_so(windows: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Windows (n, S, S, ...) as they lie mirrored or turned so, (2, 2)"""
+    """Windows (n, S, S, ...) mirrored or turned by a matrix (2, 2)"""
     if abs(turn[0, 1]) > 0.5:  # x and y change places
         windows, turn = windows.swapaxes(1, 2), turn @ np.array([[0, 1], [1, 0]])
     return windows[:, :: int(turn[1, 1]), :: int(turn[0, 0])]
@@ -313,15 +312,15 @@ def lying_so(windows: np.ndarray, turn: np.ndarray) -> np.ndarray:
 def off_by(
     windows: np.ndarray, sure: np.ndarray, others: np.ndarray, known: np.ndarray, turn: np.ndarray
 ) -> np.ndarray:
-    """(n,) how far windows (n, S, S, 3) are off others that lie turned so, log units, where both
-    are seen: sure, known (n, S, S)"""
+    """(n,) the difference of windows (n, S, S, 3) from others turned so, log units, where both were
+    seen: sure, known (n, S, S)"""
     both = sure & lying_so(known, turn)
     off = (((windows - lying_so(others, turn)) ** 2).mean(-1) * both).sum((1, 2))
     return np.sqrt(off / np.maximum(both.sum((1, 2)), 1))
 
 
 def paste_rule(board: Board, group: SizeGroup, site: int, rule: Rule) -> bool:
-    """Puts what a rule says into what is not known of a site, in place; whether all is known
+    """Fills the unknown part of a site by a rule, in place; returns whether all of it is known
     then"""
     half = int(np.ceil(group.side / 2 * board.scale))
     here, there = group.centres[[site, rule.like[site]]] * board.scale - 0.5
@@ -356,9 +355,9 @@ def paste_rule(board: Board, group: SizeGroup, site: int, rule: Rule) -> bool:
 def likeliest_colours(
     bare: np.ndarray, seen: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of pixels of a place on which pieces lie about in all photos, as each shows them, seen (n,
-    3): ((n, 3) how they look bare, (n,) bool: where pieces hide them in all). The commonest colour
-    is bare, of those that photos agree on and those known, (m, 3)"""
+    """The bare colours of a site that has pieces on it in all photos. seen: per photo (n, 3)
+    pixels. Returns ((n, 3) bare colours, (n,) bool: pixels hidden in all photos). The bare colour
+    is the commonest among those that photos agree on and the known ones, (m, 3)"""
     logs = np.log(np.maximum(np.array(seen), 0) + PRINT_OFFSET)  # (photos, n, 3)
     agreed = np.ptp(logs, axis=0).max(1) < AGREED
     sure = np.vstack([np.log(bare + PRINT_OFFSET), logs.mean(0)[agreed]])
@@ -374,7 +373,7 @@ def likeliest_colours(
 
 
 def how_common(logs: np.ndarray, many: int) -> np.ndarray:
-    """(n,) how common each of (n, 3) colours, logarithms, is among the first `many` of them"""
+    """(n,) how common each of (n, 3) log colours is among the first `many` of them"""
     low, wide = logs[many:].min(0), np.maximum(np.ptp(logs[many:], axis=0), AGREED)
     cells = tuple(np.clip((logs - low) / wide * TONES, 0, TONES - 1).astype(int).T)
     common = np.zeros((TONES,) * 3, np.float32)
@@ -385,7 +384,7 @@ def how_common(logs: np.ndarray, many: int) -> np.ndarray:
 
 
 def painted_over(picture: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The picture with what is not known painted with what is seen round about"""
+    """The picture with its unknown parts inpainted from their surroundings"""
     levels = np.clip(np.rint(picture), 0, 255).astype(np.uint8)
     painted = cv2.inpaint(levels, (~known).astype(np.uint8), 3, cv2.INPAINT_TELEA)
     return np.where(known[..., None], picture, painted).astype(np.float32)

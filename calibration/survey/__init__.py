@@ -1,2 +1,2 @@
-"""From calibration photos to a Registrar and each photo's pose. Its value:
+"""From calibration photos to a Registrar and each photo's pose. Entry point:
 `registrar_fit.fit_registrar`."""

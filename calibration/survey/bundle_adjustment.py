@@ -13,26 +13,28 @@ from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.geometry.pose import Pose
 from vision.registration.board_edges import BOARD_SIDES, EdgePoints
 
-# what a seen point may be off, pixels at 1640 wide
+# measurement errors (standard deviations), pixels at 1640 wide
 CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.5, 0.5, 5.0
 TILE_PX = 4.0  # loose tiles lie a millimetre or two off, pushed by their neighbours
-CARD_MM, CARD_TURN = 2.0, np.radians(3)  # how a hand tapes a card
-# printers scale, and overexposed paper eats into the black: a share of the card's size
+CARD_MM, CARD_TURN = 2.0, np.radians(3)  # how inexactly cards are taped on by hand
+# share by which a card's size may be off: printers scale, and overexposed paper bleeds into the
+# black
 CARD_SIZE = 0.02
-FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05  # how lenses differ
-# fingers alone say nothing of the lens: it then stays so near the usual one, as a share of those
+FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05  # how much lenses differ
+# tapped corners alone say nothing about the lens: then these deviations are multiplied by this
 ALONE = 0.1
-# all sides of a board alike, by its shadow, its own thickness and glare: pixels at 1640 wide
+# error common to all sides of a board, from its shadow, its thickness and glare: pixels at 1640
+# wide
 SIDES_OUT = 0.6
-SIDE_ASKEW = 0.25  # a side's ends are off against each other by so much of what the side is off
+SIDE_ASKEW = 0.25  # error of a side's direction, as a share of the error of its position
 ADJUSTMENT_ROUNDS = 15
-NU, LIMBER = 6, 8  # see Bundle.strain; what a pose and a lens can make good
+NU, LIMBER = 6, 8  # see Bundle.strain; the degrees of freedom of a pose and a lens
 
 
 class PhotoSight(msgspec.Struct, eq=False):
     """What one photo shows. cards: id -> (4, 2) px; edges: of the board; taps: (4, 2) px or None;
-    tracks: number of a printed point -> (2,) px; tiles: (N, 2) mm, (N, 2) px of loose tiles'
-    middles, and their height."""
+    tracks: number of a printed point -> (2,) px; tiles: (N, 2) mm and (N, 2) px of the middles of
+    loose tiles, and their height."""
 
     size: tuple[int, int]
     cards: dict[int, np.ndarray] = {}
@@ -43,11 +45,11 @@ class PhotoSight(msgspec.Struct, eq=False):
 
 
 class Bundle(msgspec.Struct, eq=False):
-    """lens: with three numbers log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards
-    look too big; cards: id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed
-    points; bend: what k1 is thought to be; wider: pixels at 1640 wide by which all sides are seen
-    too far out; rise: mm by which the board's sides, and so the corners tapped, stand above what is
-    printed on it, as a rim does."""
+    """lens: three numbers, log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards look
+    too big; cards: id -> (x, y, turn) offset from its nominal place; points: (T, 2) mm of printed
+    points; bend: the prior value of k1; wider: pixels at 1640 wide by which all sides are seen too
+    far out; rise: mm by which the board's sides, and so the tapped corners, are above the printed
+    surface, as with a rim."""
 
     ideal: dict[int, np.ndarray]
     corners: np.ndarray
@@ -86,8 +88,8 @@ class Bundle(msgspec.Struct, eq=False):
         )
 
     def solve(self) -> float:
-        """Levenberg-Marquardt in place; returns the root mean square of the residuals, each in its
-        own sd."""
+        """Levenberg-Marquardt in place; returns the root mean square of the residuals, each in
+        units of its standard deviation."""
         damp = 1e-3
         r, J = self._residuals()
         cost = robust_cost(r)
@@ -114,11 +116,11 @@ class Bundle(msgspec.Struct, eq=False):
         return float(np.sqrt(np.mean(np.minimum(r**2, 9))))
 
     def uncertainty(self, n: int, mm: np.ndarray) -> float:
-        """Root mean square of what (N, 2) mm of the board may be off in photo n's pixels, by all
-        that was seen"""
+        """Root mean square uncertainty of points (N, 2) mm of the board in photo n, in pixels,
+        given all measurements"""
         r, J = self._residuals()
-        # Taken at the deviations supposed: that sharp corners fit each other says nothing of where
-        # hands taped and laid things.
+        # From the assumed deviations: corners that fit each other well say nothing about how
+        # exactly things were taped and laid.
         C = np.linalg.pinv(J.T @ (J * robust_weight(r)[:, None]))
         which = np.r_[0:3, 3 + 7 * n : 9 + 7 * n]
         pose = self.pose(n)
@@ -128,13 +130,13 @@ class Bundle(msgspec.Struct, eq=False):
         return float(np.sqrt(np.einsum("ij,jk,ik->", G, C[np.ix_(which, which)], G) / len(mm)))
 
     def out(self, n: int) -> float:
-        """Pixels by which photo n shows all sides too far out"""
+        """Pixels by which all sides are seen too far out in photo n"""
         return self.wider * max(self.sights[n].size) / 1640
 
     def strain(self) -> float:
-        """How many times worse than supposed the board's sides fit one board seen by one lens, and
-        where lines are printed on it those. What they are supposed to be off counts as much as NU
-        numbers seen; lines count by how well they fit already."""
+        """How many times worse than assumed the board's sides, and printed lines if there are any,
+        fit one board seen through one lens. The assumed error counts like NU measurements; lines
+        are weighted by how well they already fit."""
         off, sides, lines = 0.0, set(), False
         for n, sight in enumerate(self.sights):
             for at, ways, share in self._sides(sight):
@@ -146,7 +148,7 @@ class Bundle(msgspec.Struct, eq=False):
                     1
                 ) + self.out(n)
                 each = np.square(ways.T @ apart * share / (EDGE_PX * max(sight.size) / 1640))
-                off += float(np.minimum(each, 9).sum())  # which the solution does not follow either
+                off += float(np.minimum(each, 9).sum())  # capped: outliers do not count
                 sides.add(int(edges.line[0]))
         free = 2 * len(sides) - (0 if lines else LIMBER)
         return float(np.sqrt((NU + off) / (NU + max(free, 0))))
@@ -170,7 +172,8 @@ class Bundle(msgspec.Struct, eq=False):
         self.points, self.wider = v[3 + p + c : -1].reshape(-1, 2).copy(), float(v[-1])
 
     def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
-        """(R,) residuals in their sds, (R, parameters) their derivatives"""
+        """(R,) residuals in units of their standard deviations, (R, parameters) their
+        derivatives"""
         width = 4 + self.poses.size + 3 * len(self.cards) + self.points.size
         rs, Js = [], []
         for n, sight in enumerate(self.sights):
@@ -259,7 +262,7 @@ class Bundle(msgspec.Struct, eq=False):
             sides = first_edge + np.flatnonzero(sight.edges.line < BOARD_SIDES)
             r[sides] += self.wider / EDGE_PX
             J[sides, -1] = 1 / EDGE_PX
-        # a side is off as a whole, which its stations, each by itself, do not say
+        # a side is off as a whole, which its points do not express one by one
         for at, ways, share in self._sides(sight):
             at = at + first_edge
             less = ways * (share - 1)
@@ -268,9 +271,9 @@ class Bundle(msgspec.Struct, eq=False):
         return r, J
 
     def _sides(self, sight: PhotoSight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of each side and line a photo shows which of its edges they are, (n, 2) the two ways in
-        which all of it may be off, shifted and askew, as unit vectors, and (2,) how much less these
-        count than the stations would by themselves"""
+        """For each visible side and line: the indices of its edge points; (n, 2) the two ways in
+        which all of it may be off, shifted and rotated, as unit vectors; and (2,) the factors by
+        which these count less than independent points would"""
         edges, sd = sight.edges, EDGE_PX * max(sight.size) / 1640
         for k in np.unique(edges.line) if edges is not None else ():
             at = np.flatnonzero(edges.line == k)
@@ -282,7 +285,7 @@ class Bundle(msgspec.Struct, eq=False):
             ways = np.column_stack(
                 [np.full(len(at), 1 / np.sqrt(len(at))), askew / np.linalg.norm(askew)]
             )
-            # each photo is off alike
+            # all photos have the same error
             yield (at, ways, sd / np.sqrt(sd**2 + len(self.sights) * off**2))
 
     def _project(self, n, size, mm, px, direction, sd, spread, width):
@@ -329,10 +332,10 @@ class Bundle(msgspec.Struct, eq=False):
 
 
 def robust_cost(r: np.ndarray) -> float:
-    """Cauchy-like, so that a wrong edge or a knocked card cannot pull the rest along"""
+    """A Cauchy-like cost, so that a wrong edge or a displaced card does not distort the rest"""
     return float(np.log1p(r**2 / 9).sum() * 9)
 
 
 def robust_weight(r: np.ndarray) -> np.ndarray:
-    """(R,) the weight that makes least squares follow robust_cost"""
+    """(R,) the weights that make least squares minimise robust_cost"""
     return 1 / (1 + r**2 / 9)

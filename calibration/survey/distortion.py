@@ -1,5 +1,5 @@
-"""How much a lens bends, of which four tapped corners show nothing: what is straight on the board
-must be seen straight."""
+"""Estimates the lens distortion, about which four tapped corners say nothing: straight lines on the
+board must be straight in the undistorted picture."""
 
 from __future__ import annotations
 
@@ -15,41 +15,43 @@ from vision.registration.board_edges import EdgePoints, line_contrast, shown_sid
 from vision.registration.printed_lines import bent_lines
 
 BEND_STEP = 0.04
-BENDS = np.arange(-12, 4) * BEND_STEP  # k1 of lenses that are tried
-BENT = 1.2  # so much plainer the sides must be seen before a lens is thought to bend
-# grey levels by which a side of a board differs from the table at least: a table's grain has 0.4 to
-# 1.5 along lines where no side is
+BENDS = np.arange(-12, 4) * BEND_STEP  # values of k1 that are tried
+BENT = 1.2  # how many times clearer the sides must be before distortion is assumed
+# least difference in grey levels across a board's side: a table's grain gives 0.4 to 1.5 along
+# lines without one
 LEAST_SIDE = 2.0
-SURELY = 4.0  # standard deviations that lines must say so
-BOW_PX = 0.1  # pixels at 1640 wide that a line is bowed anyway, at the least
-STRONGEST = 1.0  # k1 of any lens
-# of the middle's scale that is left at a board's corner, outwards: one that bends more folds it
+SURELY = 4.0  # standard deviations from zero at which distortion found from lines is accepted
+BOW_PX = 0.1  # pixels at 1640 wide: the least error of a line's bow
+STRONGEST = 1.0  # largest k1 of any lens
+# least radial scale at a board's corner, relative to the middle: beyond that the lens model folds
+# over
 UNFOLDED = 0.5
-# in which the bend is found; a step of k1 by which bows are seen to change
+# iterations; step of k1 for numerical derivatives of bows
 BEND_ROUNDS, SMALL_BEND = 6, 0.01
 
 
 def find_bend(plan: Plan, photos: SurveyPhotos) -> None:
-    """Four fingers show nothing of how much a lens bends: the lines between sites do, or where
-    those are not seen the board's sides"""
+    """Estimates k1 from the lines between sites, or, if those are not visible, from the board's
+    sides"""
     bundle, focal = photos.bundle, float(np.exp(photos.bundle.lens[0]))
     k1, sd = bend_of_lines(plan, photos) or (0.0, np.inf)
     if abs(k1) > max(SURELY * sd, BEND_STEP):
-        # lines tell of k1 next to the squared focal length only
+        # lines determine k1 only relative to the squared focal length
         bundle.lens[1], bundle.bend = k1, k1 * (USUAL_FOCAL / focal) ** 2
     elif sd > BEND_STEP and (k1 := bend_of_sides(plan, photos)):
         bundle.lens[1] = bundle.bend = k1
 
 
 def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
-    """k1 at which the board's sides run straight in the barest photos; 0 where that is not plain"""
+    """k1 at which the board's sides are straight in the barest photos; 0 if that is not clear"""
     bundle, barest = (
         photos.bundle,
         sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2],
     )
     reach = round(TAPPED_REACH * max(bundle.sights[barest[0]].size) / 1640)
     plain, smooth = {}, {n: smooth_image(photos.images[n]) for n in barest}
-    # where the picture ends there is no side, and a bent one would be found in the print
+    # beyond the picture's edge there is no side, and a bent line would be found in the print
+    # instead
     lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
     for k1 in BENDS:
         lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
@@ -67,17 +69,17 @@ def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
 
 
 def radial_scale(plan: Plan, pose: Pose) -> float:
-    """How large, outwards, a lens of one coefficient pictures the board's corners, of how large it
-    pictures its middle; below 0 it would show what is farther out nearer in"""
+    """The radial scale of a lens with one coefficient at the board's corners, relative to its
+    middle; below 0 points farther out would appear farther in"""
     corners = np.column_stack([plan.corners, np.zeros(4)])
     x, y, depth = cv2.Rodrigues(pose.rvec)[0] @ corners.T + np.reshape(pose.tvec, (3, 1))
     return float(1 + 3 * pose.dist[0] * ((x**2 + y**2) / depth**2).max())
 
 
 def bend_of_lines(plan: Plan, photos: SurveyPhotos) -> tuple[float, float] | None:
-    """k1 at which the lines that the plan has run straight in all photos, and its standard
-    deviation; None where those are not seen. The plumb lines of Brown (1971): where the board lies
-    does not matter."""
+    """k1 at which the plan's lines are straight in all photos, and its standard deviation; None if
+    the lines are not visible. The plumb-line method (Brown 1971): the board's pose does not
+    matter."""
     bundle, lines = photos.bundle, []
     for n, (image, layout) in enumerate(zip(photos.images, photos.layouts)):
         lines += [
@@ -101,7 +103,7 @@ def bend_of_lines(plan: Plan, photos: SurveyPhotos) -> tuple[float, float] | Non
 
 
 def bow_of(lens: Lens, line: EdgePoints, size: tuple[int, int]) -> float:
-    """By how many pixels a line is bowed in the middle if the lens is that one"""
+    """By how many pixels a line is bowed in the middle, with this lens"""
     K = lens.K(size)
     px = cv2.undistortPoints(line.px.reshape(-1, 1, 2), K, lens.dist, P=K).reshape(-1, 2)
     long = max(np.linalg.norm(px[-1] - px[0]), 1e-9)

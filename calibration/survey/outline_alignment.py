@@ -1,5 +1,4 @@
-"""A plan whose outlines lie beside what is printed on the board, put right. Its value:
-`align_outlines`."""
+"""Corrects a plan whose outlines are off the board's print. Entry point: `align_outlines`."""
 
 from __future__ import annotations
 
@@ -10,22 +9,22 @@ import numpy as np
 from vision.plan import Plan, Point, Site
 from vision.registration.print_map import PrintMap
 
-REACH_MM = 5.0  # either side that an outline's print is looked for: most slots are not much wider
-STEP_MM = 0.25  # between the lines along which is looked, a quarter of a map's pixel
+REACH_MM = 5.0  # search range on either side of an outline: most slots are not much wider
+STEP_MM = 0.25  # between the lines searched, a quarter of a map's pixel
 SAMPLES = 24  # along each edge of an outline
-SHORTEST_MM = 5.0  # edges shorter than that are a rounded corner's
-# mm to which an edge of the print is taken to be known, from the first round to the last
+SHORTEST_MM = 5.0  # shorter edges belong to rounded corners
+# mm: the assumed width of a printed edge, from the first round to the last
 WIDTHS_MM = (2.5, 2.5, 1.8, 1.8, 1.2, 1.2, 0.8, 0.8, 0.5, 0.5, 0.5)
-ON_PRINT_MM = 0.35  # an outline this near to an edge of the print lies on it
-# times as much print on the outlines as before, from which they are moved: true plans come to 0.95
-# to 1.27, one that is 4 mm off to 1.69 (docs/lab/2026-11-28-outlines.md)
+ON_PRINT_MM = 0.35  # an outline this near to a printed edge lies on it
+# outlines are moved if the share of them on printed edges grows by this factor: correct plans reach
+# 0.95 to 1.27, one that is 4 mm off 1.69 (docs/lab/2026-11-28-outlines.md)
 PLAINLY_BETTER = 1.45
-BLACK_INK = 12.0  # grey levels below which the logarithm of the print says nothing
+BLACK_INK = 12.0  # grey levels below which the logarithm of the print is meaningless
 
 
 class PrintedEdges(msgspec.Struct, frozen=True, eq=False):
-    """middle, normal: (N, 2) mm of each edge of an outline; offsets: (K,) mm along the normal;
-    share: (N, K) of the print's contrast that lies there"""
+    """middle, normal: (N, 2) mm of each outline edge; offsets: (K,) mm along the normal; share: (N,
+    K) of the print's contrast at each offset"""
 
     middle: np.ndarray
     normal: np.ndarray
@@ -33,14 +32,14 @@ class PrintedEdges(msgspec.Struct, frozen=True, eq=False):
     share: np.ndarray
 
     def weigh_near(self, shift: np.ndarray, width: float) -> np.ndarray:
-        """(N, K) how much of it lies within `width` mm of edges shifted by (N,) mm"""
+        """(N, K) weights of the contrast within about `width` mm of edges shifted by (N,) mm"""
         return self.share * np.exp(-0.5 * ((self.offsets - shift[:, None]) / width) ** 2)
 
 
 def align_outlines(plan: Plan, printed: PrintMap) -> Plan:
-    """The plan with its outlines moved onto what is printed there, all together: by a field of
-    second order, as a wrong width or height, corners tapped beside the board's, a bent board or a
-    scan's lens make it. The plan itself where that is not plainly better"""
+    """The plan with all outlines moved onto the print by one second-order displacement field, which
+    covers a wrong width or height, badly tapped corners, a warped board and a scan's lens
+    distortion. The plan unchanged if that is not clearly better"""
     edges = find_edges(plan, printed)
     if edges is None:
         return plan
@@ -75,13 +74,13 @@ def align_outlines(plan: Plan, printed: PrintMap) -> Plan:
 
 
 def field_basis(mm: np.ndarray, plan: Plan) -> np.ndarray:
-    """(N, 6) terms of a field of second order at (N, 2) board mm"""
+    """(N, 6) terms of a second-order field at (N, 2) board mm"""
     x, y = (2 * np.asarray(mm, float) / plan.size - 1).T
     return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], 1)
 
 
 def find_edges(plan: Plan, printed: PrintMap) -> PrintedEdges | None:
-    """Where the print has edges about those of the plan's outlines; None for a plan without any"""
+    """The printed edges near the plan's outlines; None for a plan without outline edges"""
     ends = [edge for s in plan.site for edge in straight_edges(s)]
     if not ends:
         return None
@@ -99,16 +98,16 @@ def find_edges(plan: Plan, printed: PrintMap) -> PrintedEdges | None:
         cv2.remap(cv2.Scharr(light, cv2.CV_32F, *way), x, y, cv2.INTER_LINEAR)
         for way in ((1, 0), (0, 1))
     ]
-    # the mean along an edge, sign and all, in which the print's grain cancels
+    # the signed mean along an edge, so that the print's grain cancels
     across, down = (s.reshape(len(a), len(offsets), SAMPLES).mean(2) for s in slopes)
     seen = np.abs(across * normal[:, :1] + down * normal[:, 1:])
     plain = np.maximum(seen - np.quantile(seen, 0.25, axis=1, keepdims=True), 0)
-    faint = 4 * float(np.median(seen))  # so that a faint edge says less than a strong one
+    faint = 4 * float(np.median(seen))  # so that a faint edge counts less than a strong one
     share = plain / (plain.sum(1, keepdims=True) + faint + 1e-9)
     return PrintedEdges((a + b) / 2, normal, offsets, share)
 
 
 def straight_edges(site: Site) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Both ends, (2,) mm each, of the edges of a site's outlines"""
+    """The end points, (2,) mm each, of the edges of a site's outlines"""
     pairs = [p for o in site.outlines for p in zip(o, np.roll(o, -1, 0))]
     return [(a, b) for a, b in pairs if np.linalg.norm(b - a) >= SHORTEST_MM]

@@ -1,5 +1,5 @@
-"""The board's print as calibration photos show it: a map of it, found again in each of them, and
-where no photo is of the empty board one that is put together of them."""
+"""A map of the board's print, made from the calibration photos and located in each of them; if no
+photo shows the empty board, one is reconstructed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from vision.registration.pose_refinement import LEAST_PATCHES, PrintFit, follow_
 from vision.registration.print_map import Picture, PrintMap, choose_spots, compose_board
 from vision.registration.registrar import LEAST_SEEN_SHARE, SURE_SHARE, corner_shift
 
-ASTRAY_MM = 20.0  # by which corners may be tapped off, or half a site
+ASTRAY_MM = 20.0  # error allowed for tapped corners, or half a site if that is more
 
 
 def make_print(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap, np.ndarray] | None:
-    """The board as a map, and (h, w) bool where it is known bare; None where there is too little to
-    hold on to"""
+    """The board's print map, and (h, w) bool where it is known to be bare; None if there is too
+    little print for registration"""
     canvas, bare, scale, origin = compose_board(plan, photos.images, photos.poses, photos.layouts)
     spots = choose_spots(canvas, bare)
     return (
@@ -34,9 +34,8 @@ def make_print(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap, np.ndarray] 
 
 
 def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
-    """Puts the print's patches, found in every photo, into the bundle; False where the photos do
-    not share them, or only the
-    empty ones do: a table's grain, which tiles will cover."""
+    """Adds the print's patches found in every photo to the bundle; False if the photos do not share
+    them, or only the empty ones do (a table's grain, which tiles will cover)."""
     bundle, shared = photos.bundle, []
     bundle.points = printed.mm(printed.spots)
     for n, picture in enumerate(photos.pictures):
@@ -44,7 +43,7 @@ def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
         if fit is None or fit.share < LEAST_SEEN_SHARE:
             continue
         if corner_shift(plan, fit.pose, bundle.pose(n)) > TAPPED_REACH * max(picture.size) / 1640:
-            bundle.sights[n].edges = None  # these were lines elsewhere
+            bundle.sights[n].edges = None  # these were other lines
             bundle.poses[n, :6] = np.concatenate([fit.pose.rvec.ravel(), fit.pose.tvec.ravel()])
         bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
         shared.append(n)
@@ -61,9 +60,9 @@ def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
 def best_fit(
     plan: Plan, bundle: Bundle, printed: PrintMap, picture: Picture, n: int, anywhere: bool
 ) -> PrintFit | None:
-    """Where the print is seen in photo n, from its own pose, or where that is wrong from those of
-    the others; unless it may be anywhere, only where fingers tapped corners: a board that looks
-    like itself a square further is found there as well"""
+    """Locates the print in photo n, starting from its own pose or, if that is wrong, from those of
+    the others. Unless it may be anywhere, only near the tapped corners: a board that looks the same
+    one square further would be found there as well"""
     fit = follow_print(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
     if fit is not None and fit.share >= SURE_SHARE:
         return fit
@@ -85,8 +84,7 @@ def best_fit(
 
 
 def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
-    """Whether a pose has the board's corners about where fingers tapped, whichever they began
-    with"""
+    """Whether a pose has the board's corners near the tapped ones, whichever was tapped first"""
     there, reach = (
         pose.to_px(plan.corners),
         max(site_spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan),
@@ -95,10 +93,9 @@ def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
 
 
 def with_bared(plan: Plan, photos: SurveyPhotos, last: SurveyPhotos) -> SurveyPhotos:
-    """The photos and one more, the last, of the board that none of them shows empty, put together
-    from all: the map of the print has no holes then where pieces lie in each. Its sides and lines
-    are those of the photo that it was laid into. last: the same photos, or what this made of them
-    before, where they lie best known"""
+    """The photos and, last, a reconstructed one of the empty board, so that the print map has no
+    holes where every photo shows pieces. Its sides and lines are those of the photo it was drawn
+    into. last: the same photos, or an earlier result of this function, with the best poses known"""
     many, bundle = len(photos.pictures), deepcopy(last.bundle)
     first = bundle.sights[photos.barest]
     empty = reconstruct_empty_board(

@@ -1,5 +1,5 @@
-"""What is odd about a copy's calibration photos: blurred ones, and layouts that say other than the
-photo shows."""
+"""Finds oddities in a copy's calibration photos: blurred ones, and layouts that contradict their
+photo."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from vision.plan import Plan
 from vision.registration.tile_frame import PATTERN_MM
 from vision.storage.opencv_compat import to_grey
 
-# from blue, green and red to brightness, and blue and red against green
+# from B, G, R to brightness, blue minus green, and red minus green
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
-LIGHT_ALONE = np.array([0.15, 0.08, 0.08], np.float32)  # log units that light and noise change
-BLURRED_SHARE = 0.5  # of the sharpest photo's sharpness, both seen equally large
-BARE = 5.0  # times less unlike the empty board than any piece, where nothing lies
-USUAL = 95  # per cent of the bare sites that are no more unlike the empty board than that
-ENOUGH = 20  # bare sites, that show what a bare site looks like
-# times as unlike the board as any other bare site, where something lies that no layout speaks of
+LIGHT_ALONE = np.array([0.15, 0.08, 0.08], np.float32)  # log units from light and noise
+BLURRED_SHARE = 0.5  # of the sharpest photo's sharpness, at the same scale
+BARE = 5.0  # a bare site differs this many times less from the empty board than any piece
+USUAL = 95  # percentile of the bare sites' differences from the empty board
+ENOUGH = 20  # bare sites needed to know how different bare sites look
+# an unlisted piece differs from the board this many times as much as any other bare site
 PLAIN_RATIO = 3.0
-# sites with and without pieces at least; of pairs of them in which the former are more unlike the
-# empty board
+# least number of sites with and without pieces; least share of pairs in which the former differs
+# more from the empty board
 FEW, HARDLY_SHARE = 4, 0.75
-SLIPS = 2  # in the photos of a copy, at most: more that look so are pale pieces
-LIKELY = 0.5  # probability from which on a reading is taken at its word where another says the same
-SURE = 0.9  # probability from which on a reading counts against a layout
-MOST = 4  # places named
-ASTRAY_PX = 20  # at 1640 wide: further off no finger taps that looks where it taps
-POORLY_FOUND_PX = 2.0  # at 1640 wide: found no better than that, a board is read worse
+SLIPS = 2  # the most mistakes reported for a copy: if more look like that, they are pale pieces
+LIKELY = 0.5  # least probability of a reading that is confirmed by another one
+SURE = 0.9  # least probability of a reading that contradicts a layout
+MOST = 4  # the most sites named
+ASTRAY_PX = 20  # at 1640 wide: a careful tap is never farther off
+POORLY_FOUND_PX = 2.0  # at 1640 wide: above this error, a board is read less well
 
 
 def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text]:
-    """One sentence for each photo whose corners were tapped elsewhere than where the board is taken
-    to lie now; rise: mm by which those stand above its sites"""
+    """One sentence for each photo whose tapped corners are far from the board's estimated ones;
+    rise: mm by which the corners are above the sites"""
     out = []
     for photo, shot in zip(copy.photos, shots):
         corners = photo.corners
@@ -75,7 +75,7 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
             f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale
         )
         poor = POORLY_FOUND_PX * scale
-        if shot.pose.by == "tiles":  # laid by hand on a bare table: no tap is better than that
+        if shot.pose.by == "tiles":  # laid by hand on a bare table: taps cannot be more exact
             poor = PATTERN_MM * board_scale(shot.pose, copy.plan)
         if shot.pose.error_px > poor:
             out.append(
@@ -104,7 +104,7 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
 
 
 def outlines_astray(given: Plan, aligned: Plan) -> list[Text]:
-    """One sentence where a plan's outlines had to be moved onto what is printed"""
+    """One sentence if a plan's outlines had to be moved onto the print"""
     off = [np.linalg.norm(b.centre - a.centre) for a, b in zip(given.site, aligned.site)]
     if max(off) == 0:
         return []
@@ -120,8 +120,8 @@ def outlines_astray(given: Plan, aligned: Plan) -> list[Text]:
 
 
 def blurred_photos(plan: Plan, shots: list[Shot]) -> list[str]:
-    """The photos that show the board much less sharply than others do; a bare board is compared
-    with bare ones: it may have no print"""
+    """The photos that show the board much less sharply than others do. Bare boards, which may have
+    no print, are compared only with each other"""
     return sorted(
         name
         for bare in (False, True)
@@ -130,7 +130,7 @@ def blurred_photos(plan: Plan, shots: list[Shot]) -> list[str]:
 
 
 def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
-    """Those of these photos that are much less sharp than the sharpest"""
+    """The photos among these that are much less sharp than the sharpest"""
     if len(shots) < 2:
         return []
     middles = np.array([s.centre for s in plan.site])
@@ -144,10 +144,9 @@ def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
 
 
 def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
-    """(photo, site, what its layout says) of what looks as the empty board does, unlike all other
-    pieces; where pale pieces on a pale board look so too, nothing is told. Likewise of what no
-    layout speaks of ("") and is as unlike the board as pieces are, and all other bare sites are
-    not"""
+    """(photo, site, what its layout says) for listed pieces that look like the empty board, unlike
+    all other pieces; nothing if there are pale pieces on a pale board. Likewise for unlisted pieces
+    (""): sites as different from the board as pieces are, unlike all other bare sites"""
     out = []
     for sites in unlike_empty(plan, shots):
         bare, least, unlike, usual = [], [], [], []
@@ -182,8 +181,8 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
 def unlike_empty(
     plan: Plan, shots: list[Shot]
 ) -> Iterator[list[tuple[Shot, tuple[Sequence[str], np.ndarray]]]]:
-    """Per group of sites: of each photo of pieces, the sites and most_of() them beside the empty
-    board; nothing where no photo shows that"""
+    """Per group of sites and photo of pieces: the sites, and most_of() their differences from the
+    empty board; nothing if no photo shows the empty board"""
     if all(s.layout for s in shots):
         return
     _, room = fit_lights(plan, shots)
@@ -199,8 +198,8 @@ def unlike_empty(
 
 
 def swapped_photos(plan: Plan, shots: list[Shot]) -> list[str]:
-    """The photos in which what the layout says to be covered is hardly more unlike the empty board
-    than what it says to be bare: it is another photo's"""
+    """The photos in which sites listed as occupied hardly differ more from the empty board than
+    those listed as bare: the layout belongs to another photo"""
     seen: dict[str, tuple[list[float], list[float]]] = {}
     for sites in unlike_empty(plan, shots):
         for s, (ids, off) in sites:
@@ -223,16 +222,16 @@ def to_opponent(logs: np.ndarray) -> np.ndarray:
 
 
 def most_of(off: np.ndarray) -> np.ndarray:
-    """(2, n) how unlike each other most of two views are, and the quarter that is most so,
-    differences (n, S, S, 3), in units of what light alone changes"""
+    """(2, n) the size of differences (n, S, S, 3) between two views, over most of the area and over
+    the quarter that differs most, in units of changes by light alone"""
     off = off.copy()
     off[..., 0] -= np.median(off[..., 0], (1, 2), keepdims=True)
     return np.percentile(np.abs(off / LIGHT_ALONE).sum(-1).reshape(len(off), -1), (50, 75), axis=1)
 
 
 def contradicted_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
-    """(photo, site, what its layout says, what is read) where a reading is sure that the layout
-    leaves a piece out, or has one too many"""
+    """(photo, site, what its layout says, what is read) if a reading is sure that the layout omits
+    a piece, or has one too many"""
     out = []
     for r in rows:
         if not r.right and r.got is not None and bool(r.got) != bool(r.want) and r.sure > SURE:
@@ -241,9 +240,9 @@ def contradicted_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
 
 
 def traded_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
-    """(photo, site, another, what the layout says of the one, of the other) where each of two
-    pieces is read as the other one: more likely two pieces laid or written down the wrong way round
-    than two mistakes that fit together"""
+    """(photo, site, another, what the layout says of the one, of the other) if each of two pieces
+    is read as the other: more likely two pieces exchanged on the board or in the layout than two
+    matching misreadings"""
     taken: dict[tuple[str, str, str], str] = {}
     for r in rows:
         if not r.right and r.got is not None and len(r.want) == len(r.got) == 1 and r.sure > LIKELY:
@@ -256,8 +255,8 @@ def traded_sites(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
 
 
 def pointing_kinds(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """Kinds as large, longer than wide, each of which is read as the other: perhaps only the way
-    they point tells them, of which the plan says nothing"""
+    """Pairs of equally large, elongated kinds that are each read as the other: perhaps they differ
+    only in the direction they point, which the plan does not say"""
     taken = {
         (r.want[0], r.got[0])
         for r in rows
@@ -285,8 +284,8 @@ def layout_doubts(
     cut: Sequence[Specimen] = (),
 ) -> list[Text]:
     """What to look at before anything else; rows: sites of these photos as they are read; burnt:
-    photos whose pieces are too bright to be told from a pale board; cut: the pieces that were
-    learnt from"""
+    photos whose pieces are too bright to be told from a pale board; cut: the cut-out pieces used
+    for training"""
     out = []
     if names := blurred_photos(plan, shots):
         out.append(

@@ -1,4 +1,4 @@
-"""Which of the samplers' pieces look as if two had changed places: each looks like the other's kind
+"""Finds pairs of pieces in the samplers that seem to be exchanged: each looks like the other's kind
 and not like its own."""
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from calibration.learned.outlines import SHADE_WEIGHT
 from calibration.learned.specimens import Specimen
 from vision.plan import Plan
 
-# of its unlikeness to its own kind, that a piece has to the other's: no two honest ones of five
-# copies come below 1
+# ratio of a piece's difference from the other's kind to that from its own, below which it counts as
+# exchanged: no correctly labelled pair of five copies came below 1
 PLAINLY = 0.5
-PLAIN_SHARE = 0.8  # of a piece shows at least, else nothing is told of it
-LOOK_SIDE = 20  # pixels a side at which looks are compared
-SHIFT = 2  # of these by which a piece may be cut out beside another
-DISC_TURNS = 24  # in which discs are compared; others lie in four
-CLEAR_SHARE = 0.5  # of a look that nothing covers at least, to be compared
-# of B G R logarithms: brightness, and two hues at right angles, as `colour_difference` counts them
+PLAIN_SHARE = 0.8  # least visible share of a piece that is judged
+LOOK_SIDE = 20  # side in pixels at which looks are compared
+SHIFT = 2  # pixels by which cut-outs may be misaligned
+DISC_TURNS = 24  # rotations in which discs are compared; others are compared in four
+CLEAR_SHARE = 0.5  # least uncovered share of a look for comparison
+# from log B, G, R to brightness and two orthogonal hues, weighted as in `colour_difference`
 COUNTING = np.vstack(
     [
         np.full(3, SHADE_WEIGHT**0.5 / 3),
@@ -32,8 +32,8 @@ COUNTING = np.vstack(
 
 
 def small_looks(s: Specimen, disc: bool) -> tuple[np.ndarray, np.ndarray]:
-    """((turns, n, n, 3) a look in all turns in which it may lie, brightness and hues as they count,
-    (turns, n, n) how clear it is)"""
+    """((turns, n, n, 3) a look in all possible rotations, as weighted brightness and hues; (turns,
+    n, n) how uncovered it is)"""
     seen = np.dstack([s.look @ COUNTING.T, s.clear]).astype(np.float32)
     square = cv2.resize(seen, (LOOK_SIDE, LOOK_SIDE), interpolation=cv2.INTER_AREA)
     if disc:
@@ -56,8 +56,8 @@ def small_looks(s: Specimen, disc: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pairwise_misfits(pieces: Sequence[Specimen], disc: bool) -> np.ndarray:
-    """(E, E): how unlike each piece is to each other of the same footprint, turned and shifted as
-    they are most alike; infinite to itself, and where too little of both is clear"""
+    """(E, E): the difference between any two pieces of the same footprint at the best rotation and
+    shift; infinite to itself, and if too little of both is uncovered"""
     looks, clear = (np.stack(v, 1) for v in zip(*(small_looks(s, disc) for s in pieces)))
     size, n = LOOK_SIDE - 2 * SHIFT, len(pieces)
     middle = np.s_[:, SHIFT : SHIFT + size, SHIFT : SHIFT + size]
@@ -67,7 +67,7 @@ def pairwise_misfits(pieces: Sequence[Specimen], disc: bool) -> np.ndarray:
         for dy, dx in np.ndindex(2 * SHIFT + 1, 2 * SHIFT + 1):
             window = np.s_[:, dy : dy + size, dx : dx + size]
             theirs, both = turned[window].reshape(n, -1, 3), shown[window].reshape(n, -1)
-            # the sum of (mine - theirs) squared, as far as both are clear
+            # the sum of (mine - theirs) squared where both are uncovered
             unlike = (seen * np.square(mine).sum(2)) @ both.T
             unlike += seen @ (both * np.square(theirs).sum(2)).T
             for k in range(3):
@@ -81,9 +81,8 @@ def pairwise_misfits(pieces: Sequence[Specimen], disc: bool) -> np.ndarray:
 
 
 def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Specimen]]:
-    """Pairs of pieces in one photo of which each looks far more like others of the other's kind
-    than like others of its own. Where a kind is shown too seldom to tell in which photo it was,
-    each pair that it may have been."""
+    """Pairs of pieces in one photo, each of which looks far more like the other's kind than like
+    its own. If a kind is shown too seldom to tell which pair it was, all possible pairs."""
     same = defaultdict(list)
     for s in cut:
         if s.clear.mean() < PLAIN_SHARE:
@@ -100,7 +99,7 @@ def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Sp
         def fit(
             i: int, kind: str, but: int, misfit: np.ndarray = misfit, kinds: list = kinds
         ) -> float:
-            # no number where nothing can be compared: then nothing is told
+            # NaN if nothing can be compared: then nothing is reported
             fits = [misfit[i, j] for j, k in enumerate(kinds) if k == kind and j != but]
             return min((v for v in fits if np.isfinite(v)), default=np.nan)
 

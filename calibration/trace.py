@@ -1,8 +1,8 @@
-"""Plans traced on a photo of the empty board: outlines in pixels and the board's corners in, a plan
-in millimetres out.
+"""Plans traced on a photo of the empty board: takes outlines in pixels and the board's corners,
+returns a plan in millimetres.
 
     traced = start(base, form, corners)         # the game's own plan, laid on the photo
-    plan, faults = checked(base, form, traced)  # a plan.toml's data, and what people should mend
+    plan, faults = checked(base, form, traced)  # a plan.toml's data, and what people should correct
     text = toml(plan)
 """
 
@@ -27,23 +27,22 @@ from vision.registration.aruco_cards import IDS, find_cards, ideal_cards
 
 Outline = tuple[Point, ...]
 
-TOUCH = 3.0  # mm: outlines drawn by finger that come so near touch
-# of TOUCH: the least length of border; cells that meet in a point are no neighbours
+TOUCH = 3.0  # mm: outlines drawn by finger that come this close touch
+# times TOUCH: the least length of a common border; cells that meet in a point are not neighbours
 SHARED_BORDER = 1.5
 MOST_SITES, MOST_POINTS = 1500, 400
 SITE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 class BadTracing(ValueError):
-    """A drawing that is none; the message names the place and the fault."""
+    """An invalid drawing; the message names the place and the fault."""
 
 
 class TracedSite(msgspec.Struct, kw_only=True):
-    """outlines: in pixels of the photo, the parts of one site. drawn: on the photo; else it moves
-    along with the corners.
+    """outlines: in pixels of the photo, the parts of one site. drawn: it was drawn on the photo;
+    otherwise it moves with the corners.
 
-    touching: a neighbour's id -> whether they touch, where the owner knows better than the
-    outlines.
+    touching: a neighbour's id -> whether they touch, where the owner corrects the outlines.
     """
 
     id: str
@@ -66,11 +65,11 @@ class Tracing(msgspec.Struct, kw_only=True):
     joined: bool = False
 
 
-msgspec.json.Decoder(Tracing)  # met on import: see vision/plan.py
+msgspec.json.Decoder(Tracing)  # built on import: see vision/plan.py
 
 
 def form_of(base: Mapping[str, Any]) -> Form:
-    """What may be drawn: as the game says; for a plan without a game any site, with any of the
+    """What may be drawn: as the game defines; for a plan without a game any site, with any of the
     plan's tags."""
     game = engine.games().get(base["game"])
     if game is not None and game.form is not None:
@@ -100,16 +99,16 @@ def start_tracing(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -
 
 
 def asks_site(form: Form, choice: Choice, site: TracedSite) -> bool:
-    """Whether a choice concerns a site: one that bears what it is for, and without that any that is
-    drawn, not the rest."""
+    """Whether a choice concerns a site: one with the tag it is for, or, if it is for no tag, any
+    site that is not a spot in a cell and has no tags but those to choose from."""
     if choice.when:
         return bool(set(choice.when) & set(site.tags))
     return site.of is None and set(site.tags) <= {t.tag for c in form.choices for t in c.tags}
 
 
 def asked_for(form: Form, site: TracedSite) -> TracedSite:
-    """The site without the answers to what it is not asked any more (the continent of a cell that
-    is sea now)."""
+    """The site without answers to questions that no longer concern it (the continent of a cell that
+    is now sea)."""
     for choice in form.choices:
         given = {t.tag for t in choice.tags} & set(site.tags)
         if choice.when and given and not asks_site(form, choice, site):
@@ -142,8 +141,8 @@ def parse_tracing(data: Any) -> Tracing:
 def moved_tracing(
     traced: Tracing, corners: Sequence[Sequence[float]], size: Sequence[float]
 ) -> Tracing:
-    """Other corners, or another size: what was drawn on the photo stays where it is, the rest goes
-    along with the board."""
+    """Changes the corners or the size: what was drawn on the photo stays where it is, the rest
+    moves with the board."""
     after = msgspec.structs.replace(
         traced, corners=_rounded_points(corners), size=(float(size[0]), float(size[1]))
     )
@@ -163,8 +162,8 @@ def moved_tracing(
 def checked_plan(
     base: Mapping[str, Any], form: Form, traced: Tracing
 ) -> tuple[dict[str, Any], list[PlanFault]]:
-    """(the plan's data, what is wrong with it, worst first). The data is that of a plan.toml, also
-    with faults."""
+    """(the plan's data, its faults, worst first). The data is that of a plan.toml even if there are
+    faults."""
     sites = completed_sites(form, traced)
     faults = _of_sites(sites, base)
     good = [s for s in sites if all(len(o) >= 3 for o in s.outlines) and s.outlines]
@@ -191,8 +190,8 @@ def checked_plan(
 
 
 def completed_sites(form: Form, traced: Tracing) -> list[TracedSite]:
-    """The sites with the spots their cells lack, without those of cells that should have none, nor
-    answers nobody asks for."""
+    """The sites with missing spots of cells added, spots of cells that should have none removed,
+    and unneeded answers removed."""
     way = np.linalg.inv(_to_px(traced))
     sites = [asked_for(form, s) for s in traced.sites]
     bearing = {s.id: s for s in sites if s.of is None}
@@ -256,8 +255,8 @@ def touching_cells(
 
 
 def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
-    """Where the board's corners may be in a photo: by its marker cards where it has all four, else
-    a guess to be dragged."""
+    """A guess at the board's corners in a photo: from its marker cards if all four are seen,
+    otherwise a default to be dragged."""
     cards = find_cards(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if len(cards) == len(IDS):
         ideal = ideal_cards(Plan("", (size[0], size[1]), ()))
@@ -280,7 +279,7 @@ def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
 
 
 def plan_toml(plan: Mapping[str, Any]) -> str:
-    """The text of a plan.toml. JSON's strings, numbers and lists are TOML's too."""
+    """The text of a plan.toml. JSON strings, numbers and lists are valid TOML."""
     lines = [
         (
             "# Traced on a photo of the empty board (nilometer trace); mm from its upper "
@@ -341,7 +340,7 @@ def _of_sites(sites: Sequence[TracedSite], base: Mapping[str, Any]) -> list[Plan
 
 
 def _find_overlaps(masks: Mapping[str, np.ndarray]) -> list[PlanFault]:
-    # A strip as narrow as a finger's slip along a common border is no overlap.
+    # A strip along a common border as narrow as a finger's error does not count as overlap.
     inner = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
     boxes = {i: cv2.boundingRect(m) for i, m in masks.items()}
     return [
@@ -386,7 +385,7 @@ def _find_unanswered(form: Form, sites: Iterable[TracedSite]) -> list[PlanFault]
 
 
 def _find_unplayable(plan: Mapping[str, Any]) -> list[PlanFault]:
-    """What the eye and the game itself say of it."""
+    """The faults that the reader and the game find in it."""
     try:
         parse_plan(dict(plan))
         rules_plan = RulesPlan(dict(plan))
@@ -404,7 +403,7 @@ def _find_unplayable(plan: Mapping[str, Any]) -> list[PlanFault]:
 def _cell_masks(
     cells: Mapping[str, Sequence[np.ndarray]], size: Sequence[float]
 ) -> dict[str, np.ndarray]:
-    """A pixel a millimetre."""
+    """Masks of the cells, one pixel per millimetre."""
     out = {}
     for i, outlines in cells.items():
         out[i] = np.zeros((round(size[1]) + 20, round(size[0]) + 20), np.uint8)
@@ -416,8 +415,8 @@ def _cell_masks(
 def _roomy_spots(
     cell: np.ndarray, spots: Spots, count: int, taken: Sequence[np.ndarray]
 ) -> list[list[Point]]:
-    """Outlines (mm) of spots inside a cell: each where the most room is left, close to those before
-    it."""
+    """Outlines (mm) of spots inside a cell: each where most room is left, close to the previous
+    ones."""
     low = cell.min(0) - 2
     mask = np.zeros(np.ceil(np.ptp(cell, axis=0)[::-1] + 4).astype(int), np.uint8)
     cv2.fillPoly(mask, [np.round(cell - low).astype(np.int32)], 1)

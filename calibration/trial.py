@@ -1,5 +1,4 @@
-"""Sites whose contents are known, as they are read: of photos, or of made-up boards. Its value:
-Trial."""
+"""Readings of sites with known contents, from photos or synthetic boards. Central value: Trial."""
 
 from __future__ import annotations
 
@@ -16,13 +15,13 @@ from vision.geometry.posed_photo import Shot
 from vision.reader import Reader
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
-# chance of being taken for another kind, beyond which a camera cannot tell the two apart
+# probability of being taken for another kind above which the two count as indistinguishable
 ALIKE = 0.25
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One site of one photo: what lies there, what was read, and the evidence. photo, site: "" of a
-    made-up board"""
+    """One site of one photo: what lies there, what was read, and the evidence. photo, site: "" for
+    a synthetic board"""
 
     photo: str
     site: str
@@ -32,7 +31,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def got(self) -> Contents | None:
-        """What is read; None: something foreign"""
+        """The contents read; None: something foreign"""
         return None if self.seen.foreign else self.seen.best
 
     @property
@@ -42,13 +41,13 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def sure(self) -> float:
-        """The probability that the answer is given, 0 to 1"""
+        """The probability of the answer, 0 to 1"""
         best = self.seen.options[0][1] if self.seen.options else -math.inf
         return math.exp(max(best, self.seen.other))
 
     @property
     def chance(self) -> float:
-        """The probability given to what lies there"""
+        """The probability given to the actual contents"""
         return math.exp(
             max(
                 (p for c, p in self.seen.options if same_contents(self.want, c, self.reads)),
@@ -68,8 +67,7 @@ class Trial(msgspec.Struct, frozen=True):
         return sum(r.right for r in self.rows)
 
     def reliability(self) -> list[tuple[float, float, int, int]]:
-        """(given from, to, sites, right among them) for each step of probability with a site in
-        it"""
+        """(probability from, to, sites, right among them) for each non-empty bin"""
         counts, _ = reliability_of([(r.sure, r.right) for r in self.rows])
         return [
             (low, min(high, 1.0), n, right)
@@ -89,7 +87,7 @@ class Trial(msgspec.Struct, frozen=True):
         return out
 
     def alike(self) -> list[tuple[str, str, float]]:
-        """(kind, another, chance of being taken for it) of kinds that this camera cannot tell
+        """(kind, another, probability of being taken for it) of kinds that this camera cannot tell
         apart"""
         mass: dict[tuple[str, str], float] = {}
         asked: Counter[str] = Counter()
@@ -118,7 +116,7 @@ def reliability_of(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int
 
 def taken_for(want: Contents, got: Contents | None, kind: str) -> str | None:
     """What `kind` was taken for: another kind, "" for nothing, "?" for something foreign, itself
-    and more; None when it is not to blame"""
+    and more; None if it was not misread"""
     if got is None:
         return "?"
     missing, extra = Counter(want) - Counter(got), Counter(got) - Counter(want)
@@ -136,7 +134,7 @@ def kinds_shown(shots: list[Shot], copy: Copy) -> set[str]:
 
 
 def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> list[Row]:
-    """Every site of these photos that shows nothing but known kinds, as the reader has it"""
+    """Readings of every site in these photos that shows only known kinds"""
     rows = []
     for shot in shots:
         found = reader.read_sites(shot.image, shot.pose)
@@ -148,6 +146,5 @@ def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> 
 
 
 def own_photos_trial(copy: Copy, reader: Reader, shots: list[Shot]) -> Trial:
-    """The photos a reader has learnt from: what it confuses even there, nobody can hope that it
-    tells apart"""
+    """A trial on the photos a reader was trained on: kinds confused even there are hopeless"""
     return Trial(read_all(reader, shots, copy, kinds_shown(shots, copy)))

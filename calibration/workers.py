@@ -1,4 +1,4 @@
-"""Processes beside the one that calibrates, and how much memory there is for them."""
+"""Worker processes for calibration, and the memory available for them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def begin_apart() -> None:
-    """In a new process: an end by the keyboard is told by the one that started it, and without that
-    one nobody waits; the page, which shows how far it is, goes first"""
+    """Prepares a new process: the parent reports Ctrl-C, the process ends with its parent, and it
+    has a lower priority than the page that shows the progress"""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with contextlib.suppress(OSError):  # the service may not ask for it
+    with contextlib.suppress(OSError):  # a service may not be allowed to
         os.nice(5)
 
     def end_together() -> None:
@@ -29,8 +29,8 @@ def begin_apart() -> None:
 
 
 def free_mb() -> float:
-    """MB that this process and those it starts may still take, by the machine and by a service's
-    limit; 0 where nobody tells"""
+    """MB that this process and its children may still use, given the machine's memory and a
+    service's limit; 0 if unknown"""
     try:
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         free = float(lines["MemAvailable"].split()[0]) / 1024

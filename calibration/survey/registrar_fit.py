@@ -33,10 +33,12 @@ from vision.registration.registrar import Registrar, checked_picture, corner_shi
 from vision.registration.tile_frame import FEWEST_TILES, Tiles, locate_tiles, tile_places
 from vision.registration.whole_board import RIM, TABLE, WholeBoard
 
-# blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
+# common bias of all edges and lines from blur and overexposure, pixels at 1640 wide (or at the
+# picture's width, if smaller)
 EDGE_BIAS = 0.15
-POOR_FIT_PX = 2.0  # at 1640 wide: so far off sides or lines never leave a board
-# times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
+POOR_FIT_PX = 2.0  # at 1640 wide: with sides or lines, a board's position is never this uncertain
+# the most reconstructions of the empty board; pixels at 1640 wide: if photos are aligned within
+# this, the reconstructed print is sharp
 PUT_TOGETHER, BLURRED_PICTURE = 2, 0.5
 
 
@@ -47,13 +49,13 @@ def fit_registrar(
     markers: bool = True,
     layouts: Sequence[dict[str, Contents]] | None = None,
 ) -> tuple[Registrar, list[Pose]]:
-    """From a copy's calibration photos: where cards and print lie, what the lens is like, and
-    each photo's pose.
+    """From a copy's calibration photos: the positions of cards and print, the lens, and each
+    photo's pose.
 
     images: (h, w, 3) uint8 BGR; corners: per photo (4, 2) pixels of the board's corners as
     tapped, or None;
-    markers: whether the four cards lie at the corners; layouts: what lies in each photo, same
-    order. Raises NoBoard, naming the photo's number, where a photo cannot be used."""
+    markers: whether the four cards lie at the corners; layouts: what lies in each photo, in the
+    same order. Raises NoBoard with the photo's number if a photo cannot be used."""
     corners = list(corners) if corners is not None else [None] * len(images)
     layouts = list(layouts) if layouts is not None else [{}] * len(images)
     pictures = [checked_photo(n, image) for n, image in enumerate(images)]
@@ -64,7 +66,7 @@ def fit_registrar(
             raise NoBoard("its corners are crossed or out of order", n)
     registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
     turns = turns_by_pieces(plan, images, poses, layouts)
-    if turns:  # the pieces lie where the layouts say if another corner was tapped first
+    if turns:  # the layouts fit if a different corner was tapped first
         if registrar.cards:
             raise NoBoard(
                 f"the pieces lie as if the board were turned by {90 * turns} degrees "
@@ -75,9 +77,9 @@ def fit_registrar(
         registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
     if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
         return registrar, poses
-    # Now that all photos are found, those in which nobody tapped the corners show the board's sides
-    # and lines as well. On a patterned cloth nothing but fingers says how far off those are, until
-    # tiles in some of them do.
+    # Now that all photos are located, those without tapped corners contribute the board's sides and
+    # lines as well. On a patterned cloth there are only the tapped corners to check these against,
+    # until tiles in some photos do.
     poor = np.inf if len(tiled_photos(plan, layouts)) else TAP_PX
     found = [
         c
@@ -127,14 +129,14 @@ def stood_still(
     markers: bool,
     layouts: list[dict[str, Contents]],
 ) -> tuple[Registrar, list[Pose]] | None:
-    """The same where tiles are the frame and corners were tapped in one photo, most likely of the
-    table without tiles: nothing in it tells where the others lie, so the camera is taken to have
-    stood still. None where tiles are no frame."""
+    """The same if tiles serve as the frame and corners were tapped in one photo only, most likely
+    of the table without tiles: it says nothing about the other photos, so the camera is assumed not
+    to have moved. None if tiles do not serve as the frame."""
     tapped = next((c for c in corners if c is not None), None)
     alike = {p.image.shape for p in pictures}
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
         return None
-    # as tapped: there is no board whose sides could mend them
+    # as tapped: there is no board with sides to correct them by
     shared = [tapped if c is None else c for c in corners]
     registrar, poses = survey_photos(plan, pictures, shared, markers, layouts, tapped=False)
     return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
@@ -150,10 +152,10 @@ def survey_photos(
     lent: Sequence[int] = (),
     before: tuple[Lens, Sequence[Pose]] | None = None,
 ) -> tuple[Registrar, list[Pose]]:
-    """The same by the photos of which cards or corners are known; the others are located like any
-    picture. tapped: the corners are, by fingers, which may be mended; lent: photos whose corners
-    are where another's fingers have them; before: lens and poses as an earlier survey has them,
-    from which to begin if that lens is a strong one"""
+    """The same from the photos with known cards or corners; the others are located like any
+    picture. tapped: whether the corners were tapped by hand and may be corrected; lent: photos that
+    use the tapped corners of another; before: lens and poses of an earlier survey, used as a start
+    if that lens is strongly distorted"""
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
@@ -205,7 +207,7 @@ def survey_photos(
     frame *= bundle.strain()
     whole = None
     if printed is not None or tiles is not None:
-        # a board put together tells nothing of which way it lies: below pieces it is copied from
+        # a reconstructed board says nothing about its orientation: under pieces it is copied from
         # elsewhere
         own = slice(len(known))
         rim = RIM if printed is not None else TABLE
@@ -250,9 +252,9 @@ def find_frames(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap | None, Tile
 def frames_bared(
     plan: Plan, photos: SurveyPhotos, printed: PrintMap, tiles: Tiles | None
 ) -> tuple[SurveyPhotos, PrintMap, Tiles | None]:
-    """The same with the empty board put together, where no photo shows it: and once more where that
-    moved the photos enough to have blurred it. -> (the photos and it, the frames); as they came
-    where it is no help"""
+    """The same with a reconstructed empty board if no photo shows it, repeated if the photos moved
+    so much that the first one was blurred. Returns (the photos and it, the frames); unchanged if
+    that does not help"""
     last = photos
     for _ in range(PUT_TOGETHER):
         again = with_bared(plan, photos, last)
@@ -269,8 +271,8 @@ def frames_bared(
 
 
 def poorly_known(plan: Plan, bundle: Bundle) -> bool:
-    """Whether little but fingers says where the board lies on its map, as on a patterned cloth,
-    which has no sides that are its"""
+    """Whether the board's position on its map rests on little but tapped corners, as on a patterned
+    cloth, which has no sides of its own"""
     return any(
         bundle.uncertainty(n, spread_over(plan)) > POOR_FIT_PX * max(sight.size) / 1640
         for n, sight in enumerate(bundle.sights)
@@ -278,7 +280,7 @@ def poorly_known(plan: Plan, bundle: Bundle) -> bool:
 
 
 def checked_photo(n: int, image: np.ndarray) -> Picture:
-    """The photo, or NoBoard with its number"""
+    """The photo. Raises NoBoard with its number."""
     try:
         return checked_picture(image)
     except NoBoard as e:
@@ -295,7 +297,7 @@ def runs_round(corners: np.ndarray) -> bool:
 
 
 def no_cards(pictures: Sequence[Picture]) -> NoBoard:
-    """What to tell of photos none of which shows enough cards"""
+    """The error for photos none of which shows enough cards"""
     seen = [sorted(find_cards(p.level(0))) for p in pictures]
     n = max(range(len(seen)), key=lambda n: len(seen[n]))
     which = (
@@ -308,7 +310,7 @@ def no_cards(pictures: Sequence[Picture]) -> NoBoard:
 
 
 def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> PhotoSight | None:
-    """What cards and fingers say, None for neither"""
+    """The cards and tapped corners of a photo, None if it has neither"""
     found = find_cards(picture.level(0)) if markers else {}
     taps = np.asarray(corners, float) if corners is not None else None
     if len(found) < ENOUGH_CARDS and taps is None:
@@ -317,7 +319,8 @@ def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> 
 
 
 def rough_bundle(plan: Plan, sights: list[PhotoSight]) -> Bundle:
-    """A first guess of lens and poses, from cards where they should lie, or from tapped corners"""
+    """An initial estimate of lens and poses, from the cards' nominal places or from tapped
+    corners"""
     ideal: dict[int, np.ndarray] = {}
     for s in sorted(sights, key=lambda s: -len(s.cards)):
         if s.cards:
@@ -350,13 +353,13 @@ def rough_bundle(plan: Plan, sights: list[PhotoSight]) -> Bundle:
 
 
 def is_strong(lens: Lens) -> bool:
-    """Whether a lens bends far more than is usual"""
+    """Whether a lens has far more distortion than usual"""
     return abs(lens.k1) * (USUAL_FOCAL / lens.focal) ** 2 > 2 * K1_SD
 
 
 def begin_bundle(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
-    """Starts a bundle where an earlier one ended: from taps alone, a strong lens may be led to
-    other lines"""
+    """Starts a bundle from an earlier solution: starting from taps alone, a strong lens might lead
+    to the wrong lines"""
     bundle.lens, bundle.bend = np.array([np.log(lens.focal), lens.k1, lens.k2]), lens.k1
     bundle.poses[:, :6] = [
         np.concatenate([np.ravel(pose.rvec), np.ravel(pose.tvec)]) for pose in poses
@@ -364,7 +367,7 @@ def begin_bundle(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
 
 
 def mend_taps(plan: Plan, photos: SurveyPhotos) -> None:
-    """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
+    """Replaces corners that were tapped far off if the board is clearly seen elsewhere"""
     bundle, astray = photos.bundle, False
     for sight, image in zip(bundle.sights, photos.images):
         seen = mend_corners(plan, bundle.as_lens(), image, sight.taps)
@@ -376,9 +379,9 @@ def mend_taps(plan: Plan, photos: SurveyPhotos) -> None:
 
 
 def ask_lines(plan: Plan, photos: SurveyPhotos, taps: list[np.ndarray]) -> None:
-    """Where the lines that the plan has are plainly seen about where fingers tapped, and not where
-    the board's sides have them, fingers meant the rectangle that the plan means, though another is
-    plainer: the bundle is then solved by the lines. taps: as they came"""
+    """If the plan's lines are clearly seen where the tapped corners put them, and not where the
+    board's sides put them, then the taps meant the plan's rectangle, although another is clearer:
+    the bundle is then solved with the lines. taps: uncorrected"""
     sides, seen = (
         photos.bundle,
         [most_plain(plan, photos.bundle.as_lens(), *each) for each in zip(photos.images, taps)],
@@ -416,7 +419,7 @@ def ask_lines(plan: Plan, photos: SurveyPhotos, taps: list[np.ndarray]) -> None:
 
 
 def tiled_photos(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
-    """Numbers of the photos with enough tiles for a frame"""
+    """Numbers of the photos with enough tiles to serve as a frame"""
     places = tile_places(plan)
     return [
         n
@@ -426,8 +429,9 @@ def tiled_photos(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int
 
 
 def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
-    """Tiles that are the frame, put into the bundle. They have no board round them: what was taken
-    for its sides is a table's grain or tiles in a row, and goes, with corners mended by it."""
+    """Adds tiles that serve as the frame to the bundle. There is no board around them: supposed
+    sides were a table's grain or rows of tiles, and are dropped together with corners corrected by
+    them."""
     if not tiled_photos(plan, photos.layouts):
         return None
     bundle = photos.bundle
@@ -438,7 +442,7 @@ def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
     tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
     if tiles is not None:
         add_tiles(plan, photos, tiles)
-        # fingers were some millimetres off
+        # tapped corners are some millimetres off
         tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles
         add_tiles(plan, photos, tiles)
         return tiles
@@ -449,7 +453,7 @@ def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
 
 
 def add_tiles(plan: Plan, photos: SurveyPhotos, tiles: Tiles) -> None:
-    """Puts loose tiles, found in the photos that show them, into the bundle"""
+    """Finds loose tiles in the photos that show them, and adds them to the bundle"""
     bundle = photos.bundle
     for n in tiled_photos(plan, photos.layouts):
         image = photos.images[n]
@@ -458,7 +462,7 @@ def add_tiles(plan: Plan, photos: SurveyPhotos, tiles: Tiles) -> None:
             bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
     for sight in (bundle.sights[n] for n in photos.lent):
         if sight.tracks:
-            # the print ties it to the photo that was tapped: the same fingers count once
+            # the print ties it to the tapped photo: the same taps count only once
             sight.taps = None
     bundle.solve()
 
@@ -466,8 +470,8 @@ def add_tiles(plan: Plan, photos: SurveyPhotos, tiles: Tiles) -> None:
 def finish_poses(
     registrar: Registrar, pictures: Sequence[Picture], known: list[int], poses: list[Pose]
 ) -> list[Pose]:
-    """Every photo's pose with its error: the bundle's, or for photos without cards and taps,
-    located like any other"""
+    """Every photo's pose with its error: from the bundle, or, for photos without cards and taps,
+    located like any picture"""
     out = []
     for n, picture in enumerate(pictures):
         if n not in known:
@@ -485,7 +489,7 @@ def finish_poses(
             )
         error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640
         placed = registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error))
-        # an empty table may have nothing but fingers to go by
+        # an empty table may have nothing but tapped corners
         out.append(
             placed
             if fit is not None or pose.error_px < placed.error_px

@@ -1,5 +1,5 @@
-"""What calibration photos show of the board's sides and of the lines printed between its sites,
-added to the bundle that joins them."""
+"""Finds the board's sides and the lines printed between its sites in calibration photos, and adds
+them to the bundle."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ from vision.registration.board_edges import EdgePoints, board_edges, shown_sides
 from vision.registration.pose_refinement import FLOOR_PX
 from vision.registration.printed_lines import printed_lines
 
-SIDE_PX = 0.1  # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
-# mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its
-# edge
+SIDE_PX = 0.1  # error of one side from a shadow or the table's grain, pixels at 1640 wide
+# mm, typical thickness of a board: if the camera sees its side face, that may be taken for the edge
 THICK = 4.0
-# sides further than this from where the lines between sites have them are some other line
+# sides that are farther than this from where the lines between sites put them are some other line
 CLASH_MM = 1.0
-# of the distance to the next by which lines that are the plan's may be off where it has them
+# how far the plan's own lines may be off, as a share of the distance between lines
 LINED = 0.05
-NEARER = 3  # times that lines are looked for, each time from where the last had them
-NEIGHBOUR = 0.6  # of a gap between lines that a corner may be tapped off
-MOST_FRAME = 4  # times that, at most, a line runs within or without all sides
-MOST_ASTRAY = 2  # sides of a board that may be taken for another line
-SHOWN = 3  # sides that show how a lens bends: a picture that ends along them has fewer
-# mm that a rim stands above the squares at most; steps in which it is told
+NEARER = 3  # rounds in which lines are located, each starting from the last
+NEIGHBOUR = 0.6  # error allowed for a tapped corner, as a share of the gap between lines
+MOST_FRAME = 4  # a line printed all round is at most this many CLASH_MM inside or outside the sides
+MOST_ASTRAY = 2  # the most sides of a board that may be mistaken
+SHOWN = 3  # visible sides needed to show a lens's distortion: a cropped board has fewer
+# mm: the greatest height of a rim above the squares; iterations to find it
 HIGHEST, RISES = 25.0, 8
 
 
 def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
-    """Finds the board's sides in every photo and solves again: twice, the second time nearer. A
-    third time for boards that fingers showed: what was taken for a side may be a line printed along
-    it, now that the others are right"""
+    """Finds the board's sides in every photo and solves again: twice, the second time searching
+    closer. A third time if corners were tapped: once the other sides are right, a supposed side may
+    turn out to be a line printed along it"""
     for limit, loose in (
         (TAPPED_REACH - 2, 1.0),
         (TAPPED_REACH // 3, 1.0),
@@ -70,8 +69,8 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
 
 
 def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
-    """One side of the board, less sure where the camera stands beyond it and sees how thick the
-    board is"""
+    """One side of the board, less certain if the camera is beyond it and sees the board's
+    thickness"""
     a, b = side.mm[0], side.mm[-1]
     outwards = np.array([b[1] - a[1], a[0] - b[0]]) / np.linalg.norm(b - a)
     # the camera on the board's frame; z points into the table
@@ -82,9 +81,9 @@ def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
 
 
 def held_by_lines(plan: Plan, photos: SurveyPhotos, taps: Sequence[np.ndarray]) -> float:
-    """How far off, in pixels, the lines that the plan has are where they are seen in all photos
-    about where fingers have them, each in its place, by which the bundle is then solved; infinite
-    where they are not. taps: as they came"""
+    """Solves the bundle with the plan's lines if these are seen, each in its place, in all photos
+    near where the tapped corners put them. Returns their error in pixels; infinite if they are not.
+    taps: uncorrected"""
     bundle = photos.bundle
     for _ in range(NEARER):
         lines = lines_in(plan, photos, [False] * len(photos.images))
@@ -100,7 +99,7 @@ def held_by_lines(plan: Plan, photos: SurveyPhotos, taps: Sequence[np.ndarray]) 
 
 
 def settle_by_lines(plan: Plan, photos: SurveyPhotos) -> None:
-    """Corners are where lines have them, which the board's sides sharpen as far as they agree"""
+    """Takes the corners from the lines, refined by the board's sides as far as these agree"""
     bundle = photos.bundle
     for n, sight in enumerate(bundle.sights):
         sight.taps = bundle.pose(n).to_px(plan.corners)
@@ -111,8 +110,8 @@ def settle_by_lines(plan: Plan, photos: SurveyPhotos) -> None:
 
 
 def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> float:
-    """How far off lines lie from where a pose fitted to them has them, in pixels; infinite if that
-    is much, or a corner was tapped nearer to where the lines' neighbours would have it"""
+    """The error, in pixels, of lines relative to a pose fitted to them; infinite if that is large,
+    or if a corner was tapped nearer to where the neighbouring lines would put it"""
     apart, off = (
         site_spacing(plan).min() * board_scale(pose, plan),
         float(as_sure_as_they_fit(pose, lines).unsure[0]),
@@ -122,8 +121,8 @@ def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> flo
 
 
 def lines_in(plan: Plan, photos: SurveyPhotos, bent: Sequence[bool]) -> list[EdgePoints | None]:
-    """Each photo's lines; where no photo shows the board empty, clear of the pieces, if that leaves
-    any. bent: whether the lens may bend them"""
+    """Each photo's lines; if no photo shows the empty board, only those clear of the pieces, unless
+    that leaves none. bent: per photo, whether the lens may bend them"""
     poses = [photos.bundle.pose(n) for n in range(len(photos.images))]
     lines: list[EdgePoints | None] = []
     for layouts in (photos.layouts, None) if all(photos.layouts) else (None,):
@@ -137,10 +136,10 @@ def lines_in(plan: Plan, photos: SurveyPhotos, bent: Sequence[bool]) -> list[Edg
 
 
 def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
-    """Lines between sites say where those are, the board's sides only where it ends: a side that
-    lies elsewhere than the lines say was another line, the foot of a thick board or its shadow, and
-    goes. The lines themselves count by how well they fit each other.
-    held: they are known to be those that the plan means"""
+    """Lines between sites locate the sites, the board's sides only its ends. A side that
+    contradicts the lines was another line, the bottom edge of a thick board or its shadow, and is
+    dropped. Lines are weighted by how well they fit each other. held: they are known to be the
+    plan's lines"""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
     bent = [
@@ -173,7 +172,7 @@ def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
         if line is None or sides is None:
             continue
         agree, astray = agreeing_sides(plan, bundle.pose(n), sides, bundle.rise)
-        if held or astray <= MOST_ASTRAY:  # else it is not the lines that the plan means
+        if held or astray <= MOST_ASTRAY:  # otherwise they are not the plan's lines
             found = True
             sight.edges = EdgePoints.join([line, agree])
     if found:
@@ -185,8 +184,8 @@ def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
 
 
 def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
-    """The lines of a photo, by how far they typically lie from where a pose that was fitted to them
-    has them"""
+    """The lines of a photo, with their uncertainty set to their typical distance from a pose fitted
+    to them"""
     apart = ((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)
     off = np.array([apart[lines.line == k].mean() for k in np.unique(lines.line)])
     sd = np.sqrt(np.minimum(off**2, 9 * np.median(off**2)).sum() / max(len(off) - LIMBER / 2, 1))
@@ -196,10 +195,9 @@ def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
 
 
 def side_rise(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> float:
-    """mm by which the board's sides stand above its lines, where more than two sides lie elsewhere
-    than the lines say and one height explains nearly all, better than a line printed all round
-    would: a rim stands above the squares. 0 as a rule.
-    seen: per photo the sides, None without lines."""
+    """mm by which the board's sides are above its lines, as with a rim. Usually 0, unless more than
+    two sides contradict the lines and one height explains nearly all of them, better than a line
+    printed all round would. seen: per photo the sides, None without lines."""
     shown = [
         (bundle.pose(n), sides)
         for n, sides in enumerate(seen)
@@ -237,13 +235,13 @@ def side_rise(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> 
 
 
 def side_means(sides: EdgePoints, off: np.ndarray) -> dict[int, float]:
-    """Of each side how far off its points are on average"""
+    """side -> the mean offset of its points"""
     return {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
 
 
 def side_offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.ndarray]:
-    """How far out, in pixels, the pose has each point of the sides, if they stand `rise` mm above
-    the board, and by how much more with each mm"""
+    """How far outside, in pixels, the pose puts each point of the sides, if they are `rise` mm
+    above the board; and the derivative by `rise`"""
     off, more = (
         ((pose.to_px(sides.mm, height) - sides.px) * sides.normal).sum(1)
         for height in (rise, rise + 1)
@@ -254,9 +252,9 @@ def side_offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray
 def agreeing_sides(
     plan: Plan, pose: Pose, sides: EdgePoints, rise: float = 0.0
 ) -> tuple[EdgePoints, int]:
-    """The sides that are seen about where the pose has them, `rise` mm above the lines, and how
-    many are not there. Where all lie as much too far in or out, a line was printed along all of
-    them: none is a side, and none is astray."""
+    """The sides that are seen near where the pose puts them, `rise` mm above the lines, and how
+    many are not. If all are too far in or out by the same amount, they are a line printed along all
+    sides: then none is a side, and none counts as contradicting."""
     if not len(sides.mm):
         return sides, 0
     clash = CLASH_MM * board_scale(pose, plan)

@@ -1,4 +1,4 @@
-"""The photos of a copy while it is surveyed. Its central value: SurveyPhotos."""
+"""The photos of a copy during the survey. Central value: SurveyPhotos."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from vision.registration.print_map import Picture
 
 
 class SurveyPhotos:
-    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
-    that joins them; lent: those of which another's fingers tell; fingers: of each
-    (4, 2) px of the corners as the bundle came with them, before any are mended, or None"""
+    """The photos with poses known from cards or tapped corners, with their layouts and the bundle
+    that connects them; lent: those that use another photo's tapped corners; fingers: for each (4,
+    2) px of the corners before any correction, or None"""
 
     def __init__(
         self,

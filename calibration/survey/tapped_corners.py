@@ -1,5 +1,5 @@
-"""Corners as fingers tapped them: astray, at the playing field instead of the board, or beginning
-at another corner."""
+"""Corrects tapped corners: inexact ones, those of the playing field instead of the board, or ones
+that start at the wrong corner."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ from vision.registration.board_edges import (
 from vision.registration.board_outline import poses_by_outline, refine_by_sides
 from vision.registration.printed_lines import Line, middle_lines, site_lines
 
-# how far from the taps the board's sides are looked for, pixels at 1640 wide
+# how far from the taps the board's sides are searched for, pixels at 1640 wide
 TAPPED_REACH, ASTRAY_REACH = 20, 50
-OUTLINE_REACH = 16  # the same from an outline
-TAP_REACH = 12  # as far off is what fingers are
-# squared, in ASTRAY_REACH: from there on it no longer matters how far off a corner was tapped
+OUTLINE_REACH = 16  # the same for an outline
+TAP_REACH = 12  # the usual error of a tap
+# squared distance, in units of ASTRAY_REACH, beyond which an error of a tap counts no more
 FARTHEST = 4.0
-OTHER_CORNERS = 0.7  # how much less likely it is that the playing field was tapped than the board
-MARGIN_MM = 2.0  # it is another rectangle if so much smaller
-PLAINER_THAN_TAPPED = 1.2  # by so much a place must be plainer than where fingers tapped
-SAME_PLACE_PX = 3.0  # places nearer to each other are one, pixels at 1640 wide
-NEAR_LINE = 6  # pixels at 1640 wide: a line is seen as near as that
+OTHER_CORNERS = 0.7  # likelihood that the playing field was tapped, relative to the board
+MARGIN_MM = 2.0  # a rectangle this much smaller is a different one
+PLAINER_THAN_TAPPED = 1.2  # how many times clearer a place must be than the tapped one
+SAME_PLACE_PX = 3.0  # places closer than this are the same, pixels at 1640 wide
+NEAR_LINE = 6  # pixels at 1640 wide: search range for a line
 
-INNER = np.linspace(-0.25, 0.25, 5)  # of a site, where it is looked at
-FEWEST_SITES = 6  # sites with pieces, and without, that tell anything
-# in terms of what chance does: how well one way must agree, and how much better than as tapped
+INNER = np.linspace(-0.25, 0.25, 5)  # sample positions in a site, as shares of its size
+FEWEST_SITES = 6  # least numbers of sites with and without pieces for a comparison
+# in standard deviations of chance agreement: how well an order of corners must agree, and how much
+# better than the tapped one
 PLAIN_TIMES, AHEAD = 4.0, 3.0
 
 
 def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
-    """(4, 2) pixels of the board's corners where they are plainly seen elsewhere than tapped; None
-    as a rule, and where the picture ends along most sides as tapped"""
+    """(4, 2) pixels of the board's corners if they are clearly seen elsewhere than tapped; usually
+    None, and also None if the picture cuts off most sides as tapped"""
     scale, found = max(image.shape[:2]) / 1640, []
     if (
         len(
@@ -76,8 +77,8 @@ def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) ->
         plain = line_contrast(
             smooth, pose, board_sides(plan.corners), round(3 * max(scale, 1))
         ) * lens_plausibility(pose)
-        # which tell more: a line printed round the playing field may be plainer than the board's
-        # sides
+        # lines are better evidence: one printed around the playing field may be clearer than the
+        # board's sides
         if any(lines):
             plain = np.sqrt(plain) * stand_out(plan, smooth, pose, lines)
         found.append((plain * likely_taps(pose, taps, tapped_at, ASTRAY_REACH * scale), off, pose))
@@ -90,7 +91,7 @@ def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) ->
 
 
 def tapped_well(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
-    """Whether all corners were tapped about where the board has them"""
+    """Whether all corners were tapped close to the board's corners in this pose"""
     return bool(
         np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
         < TAP_REACH * max(pose.size) / 1640
@@ -98,8 +99,8 @@ def tapped_well(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
 
 
 def plan_rectangles(plan: Plan) -> list[np.ndarray]:
-    """(4, 2) mm each: what people may take for the board: all of it, the playing field, the
-    outermost crossings"""
+    """(4, 2) mm each: the rectangles that people may take for the board: all of it, the playing
+    field, the outermost crossings"""
     out = [plan.corners]
     outlines = np.vstack([o for s in plan.site for o in s.outlines])
     for points in (outlines, np.array([s.centre for s in plan.site])):
@@ -113,11 +114,11 @@ def plan_rectangles(plan: Plan) -> list[np.ndarray]:
 def possible_poses(
     plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray, tapped_at: list[np.ndarray]
 ) -> list[Pose]:
-    """Where the board may lie: as tapped, at sides seen near, at four-sided outlines anywhere"""
+    """Candidate poses: as tapped, at sides seen nearby, at quadrilateral outlines anywhere"""
     size, scale, out = (image.shape[1], image.shape[0]), max(image.shape[:2]) / 1640, []
     other = Lens()
     alike = abs(lens.k1) < 0.02 and abs(np.log(lens.focal / other.focal)) < 0.1
-    for each in (lens,) if alike else (lens, other):  # corners tapped astray tell of a strange lens
+    for each in (lens,) if alike else (lens, other):  # bad taps imply an odd lens
         for corners in tapped_at:
             start, _ = each.pose(corners, taps, size, "")
             out += [
@@ -140,14 +141,14 @@ def possible_poses(
 
 
 def lens_plausibility(pose: Pose) -> float:
-    """How usual a lens is: bad taps can be explained by a strange one"""
+    """The plausibility of a lens: bad taps can be explained by an implausible one"""
     return float(
         np.exp(-0.5 * (np.log(pose.K[0, 0] / max(pose.size) / USUAL_FOCAL) / FOCAL_SD) ** 2)
     )
 
 
 def likely_taps(pose: Pose, taps: np.ndarray, tapped_at: list[np.ndarray], reach: float) -> float:
-    """How likely somebody taps so if the board lies there: a single corner may be anywhere"""
+    """The likelihood of these taps if the board has this pose; a single corner may be anywhere"""
     off = [
         np.minimum((np.linalg.norm(pose.to_px(c) - taps, axis=1) / reach) ** 2, FARTHEST).mean()
         for c in tapped_at
@@ -156,9 +157,8 @@ def likely_taps(pose: Pose, taps: np.ndarray, tapped_at: list[np.ndarray], reach
 
 
 def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[list[Line]]) -> float:
-    """By how many times more changes where the plan has lines, between its sites or else through
-    their middles, than beside them; 1 where it has none. smooth: the image as smooth_image() has
-    it"""
+    """How many times stronger the gradient is on the plan's lines (between sites, or through their
+    middles) than next to them; 1 if it has no lines. smooth: from smooth_image()"""
     near = max(round(NEAR_LINE * max(pose.size) / 1640), 1)
     best, t = 1.0, np.linspace(0.03, 0.97, 32)[:, None]
     for lines in all_lines:
@@ -192,9 +192,9 @@ def turns_by_pieces(
     poses: Sequence[Pose],
     layouts: Sequence[dict[str, Contents]],
 ) -> int:
-    """By how many corners the tapped ones are out of step, going by where pieces are seen and where
-    they are said to lie; 0 as long as that is not plain. images: (h, w, 3) uint8 BGR; one of them
-    shows fewer pieces than the others."""
+    """By how many corners the tapped order is shifted, judging by where pieces are seen and where
+    the layouts put them; 0 if that is not clear. images: (h, w, 3) uint8 BGR; one of them shows
+    fewer pieces than the others."""
     bare = min(range(len(layouts)), key=lambda n: len(layouts[n]))
     seen, said = [], []
     for n, layout in enumerate(layouts):
@@ -216,8 +216,8 @@ def turns_by_pieces(
 
 
 def turned_numbers(plan: Plan, turns: int) -> np.ndarray:
-    """(N,) the number of the site on which each of the plan's sites comes to lie if the first
-    corner is one so many on; -1: none"""
+    """(N,) for each of the plan's sites, the number of the site it falls on if the first corner is
+    `turns` corners further; -1: none"""
     middles = np.array([s.centre for s in plan.site])
     at = middles / plan.size - 0.5
     for _ in range(turns):
@@ -231,7 +231,7 @@ def turned_numbers(plan: Plan, turns: int) -> np.ndarray:
 def site_changes(
     plan: Plan, bare: np.ndarray, bare_pose: Pose, image: np.ndarray, pose: Pose
 ) -> np.ndarray:
-    """(N,) how much each site looks otherwise than in a barer photo, whatever the light"""
+    """(N,) how much each site differs from a barer photo, independent of the light"""
     sides = np.array([np.ptp(s.outlines[0], axis=0) for s in plan.site])
     spots = np.stack(np.meshgrid(INNER, INNER), -1).reshape(-1, 2)
     mm = np.array([s.centre for s in plan.site])[:, None] + spots * sides[:, None]
@@ -248,13 +248,13 @@ def site_changes(
 
 
 def unit_ranks(values: np.ndarray) -> np.ndarray:
-    """(N,) from 0 to 1 in the order of the values"""
+    """(N,) the ranks of the values, scaled to 0..1"""
     return values.argsort().argsort() / max(len(values) - 1, 1)
 
 
 def layout_agreement(seen: list[np.ndarray], said: list[np.ndarray], places: np.ndarray) -> float:
-    """How well what changed agrees with what is said to lie there, by how many times what chance
-    does"""
+    """How well the changes seen agree with the layouts, in standard deviations of chance
+    agreement"""
     mine = places >= 0
     if mine.sum() < 2 * FEWEST_SITES:
         return 0.0

@@ -1,5 +1,5 @@
-"""The lines between a board's sites as one lattice: where all of it is seen about where corners
-were tapped, though each tap may be off by nearly half a square."""
+"""Locates the lines between a board's sites as one lattice near the tapped corners, although each
+tap may be off by nearly half a square."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from vision.geometry.pose import Pose
 from vision.plan import Plan
 from vision.registration.printed_lines import FEWEST_LINES, Line, each_way, middle_lines, site_lines
 
-GAP_PX = 24  # pixels from line to line in the view from above in which they are looked for
-EVEN = 0.1  # of a gap by which lines may be unevenly spaced
-GAPS_AROUND = 1.5  # gaps that are looked at round the field
-OFF = 0.3  # of a gap that corners are thought to be tapped off, as a standard deviation
-BLURS = 0.16, 0.08, 0.04  # of a gap by which lines are blurred, from coarse to fine
-# places drawn at first, those followed, and how many are tried about each in a round
+GAP_PX = 24  # pixels from line to line in the view from above that is searched
+EVEN = 0.1  # tolerance for uneven spacing, as a share of a gap
+GAPS_AROUND = 1.5  # margin around the field, in gaps
+OFF = 0.3  # assumed standard deviation of taps, as a share of a gap
+BLURS = 0.16, 0.08, 0.04  # blur of the lines as a share of a gap, from coarse to fine
+# random starting positions, those kept, and how many variations of each are tried in a round
 STARTS, GRIDS_KEPT, TRIES = 400, 6, 60
-BLUR_ROUNDS = 14  # of each blur
-PLACES_LOOKED_AT = 150  # looked at on all the lines of one way, and as many between them
-STEADY = 3.0  # times what is usual that a single place on a line may count at most
+BLUR_ROUNDS = 14  # rounds with each blur
+PLACES_LOOKED_AT = 150  # sample points on all lines of one direction, and as many between them
+STEADY = 3.0  # cap on a single point's strength, in multiples of the usual one
 
 
 class Lattice(msgspec.Struct, frozen=True, eq=False):
-    """at: where lines across (x) and down (y) run, mm, evenly spaced, the outermost with them;
+    """at: positions of the lines in x and in y, mm, evenly spaced and including the outermost;
     field: (4, 2) mm, its corners"""
 
     at: tuple[np.ndarray, np.ndarray]
@@ -38,8 +38,8 @@ class Lattice(msgspec.Struct, frozen=True, eq=False):
 
 
 def plan_lattices(plan: Plan) -> list[Lattice]:
-    """What lines the plan would have printed: between its sites, or through their middles; those
-    that are evenly spaced"""
+    """The lattices of lines that the board may have printed: between sites or through their
+    middles, if evenly spaced"""
     outlines, middles = (
         np.vstack([o for s in plan.site for o in s.outlines]),
         np.array([s.centre for s in plan.site]),
@@ -49,8 +49,8 @@ def plan_lattices(plan: Plan) -> list[Lattice]:
 
 
 def even_lattice(lines: list[Line], ends: np.ndarray) -> Lattice | None:
-    """The lattice of such lines, of which those at the board's very sides are not told, as these
-    ends (N, 2) mm have them"""
+    """The lattice of these lines; the outermost, at the board's very sides, are not among them and
+    follow from the lines' ends (N, 2) mm"""
     at = []
     for axis, those in enumerate(each_way(lines)):
         mine = np.array(sorted(a[axis] for a, _ in those))
@@ -72,9 +72,8 @@ def even_lattice(lines: list[Line], ends: np.ndarray) -> Lattice | None:
 
 
 class FromAbove(msgspec.Struct, frozen=True, eq=False):
-    """A photo from straight above, GAP pixels from line to line, as a pose has it. changes: what
-    changes across either way's lines, by each of BLURS; flat: (4, 2) pixels there of the field's
-    corners"""
+    """A photo rectified by a pose, GAP_PX pixels from line to line. changes: for each of BLURS, the
+    strength of lines in either direction; flat: (4, 2) pixels of the field's corners in it"""
 
     lattice: Lattice
     pose: Pose
@@ -116,18 +115,18 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
         ) / self.lattice.gap * GAP_PX + self.flat[0]
 
     def there(self, at: np.ndarray) -> np.ndarray:
-        """The way back"""
+        """(N, 2) pixels of this view -> of the photo"""
         return self.pose.to_px(
             (at - self.flat[0]) / GAP_PX * self.lattice.gap + self.lattice.field[0]
         )
 
     def plain_at(self, pose: Pose) -> float:
-        """The same as plain() of where a pose of the same photo has them"""
+        """plain() for the corners of a pose of the same photo"""
         return float(self.plain(self.here(pose.to_px(self.lattice.field))[None])[0])
 
     def plain(self, corners: np.ndarray, blur: float = BLURS[-1]) -> np.ndarray:
-        """(N,) how much more changes along the lines than between and beyond them, next to what is
-        usual, if the field's corners lie at (N, 4, 2)"""
+        """(N,) how much stronger lines are than what is between and beyond them, relative to the
+        usual strength, if the field's corners are at (N, 4, 2)"""
         homographies, total = (
             from_corners(self.flat, corners).astype(np.float32),
             np.zeros(len(corners)),
@@ -155,14 +154,13 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
 
 
 def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
-    """(4, 2) pixels of the photo where the field's corners are if the lattice is where it is seen
-    most plainly about where those were tapped, (4, 2), and how plainly, next to how far off they
-    were tapped"""
+    """(4, 2) pixels of the field's corners in the photo where the lattice is clearest near the
+    tapped ones, (4, 2); and its clarity less a penalty for the distance of the taps"""
     tapped, rng = view.here(taps), np.random.default_rng(0)
 
     def better(best: np.ndarray, blur: float, near: float) -> tuple[np.ndarray, np.ndarray]:
-        """Those (N, 4, 2) tried about each that are more plain, and (N,) how much so; near: how
-        much it counts where taps are"""
+        """The best variations of each (N, 4, 2), and (N,) their scores; near: the weight of the
+        distance to the taps"""
 
         def score(corners: np.ndarray) -> np.ndarray:
             far = np.square((corners - tapped) / (OFF * GAP_PX)).sum(2).mean(1)
@@ -191,15 +189,15 @@ def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def line_strength(view: np.ndarray, axis: int) -> np.ndarray:
-    """(h, w) how much colours change across lines of one way, whatever the light: next to what is
-    usual round about, capped"""
+    """(h, w) how strongly colours change across lines of one direction, independent of the light:
+    relative to the usual change nearby, capped"""
     change = np.abs(cv2.Sobel(view, cv2.CV_32F, 1 - axis, axis, ksize=3)).sum(2)
     usual = cv2.GaussianBlur(change, (0, 0), 1.5 * GAP_PX) + 1.0
     return np.minimum(change / usual, STEADY)
 
 
 def from_corners(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """(N, 3, 3) homographies that take four corners (4, 2) to (N, 4, 2)"""
+    """(N, 3, 3) homographies that map four corners (4, 2) to (N, 4, 2)"""
     x, y = before.T
     u, v = after[..., 0], after[..., 1]
     one, zero = np.ones_like(u), np.zeros_like(u)
@@ -218,9 +216,9 @@ def from_corners(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 def most_plain(
     plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray
 ) -> tuple[FromAbove, np.ndarray] | None:
-    """A photo from above, and (4, 2) pixels of the board's corners, if the lines that the plan has
-    lie where they are seen most plainly about where those were tapped; None where the plan has no
-    lattice, or no camera sees a board so"""
+    """A rectified photo, and (4, 2) pixels of the board's corners with the plan's lines where they
+    are clearest near the tapped corners; None if the plan has no lattice, or no camera could see a
+    board so"""
     seen = []
     try:
         start, _ = lens.pose(plan.corners, taps, image.shape[1::-1], "")

@@ -1,4 +1,4 @@
-"""What is known of a board from the last look at it. Its central value: FrameCache."""
+"""What is known about a board from the previous picture. Central value: FrameCache."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from vision.geometry.pose import Pose
 
 
 class FrameCache:
-    """What was found when a board was last looked at that lies and is lit as it did then.
+    """Earlier results for a board, valid as long as its pose and its light do not change.
 
-    Whoever looks at one board again and again owns one and hands it over with each picture;
-    readings are the same as without but for what noise makes of them, only quicker.
+    A caller that reads the same board repeatedly owns one and passes it with each picture; readings
+    are faster, and the same except for noise.
 
-    sites: the evidence of all sites, each as it was read last, by itself; light: of the
-    picture, as the reader told it."""
+    sites: the latest evidence of each site, read by itself; light: the picture's light, as
+    estimated by the reader."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self, reader: object = None, pose: Pose | None = None) -> None:
-        """Begins anew, for a reader and a pose."""
+        """Starts again, for a reader and a pose."""
         self.reader, self.pose = reader, pose
         self.sites: dict[str, SiteEvidence] = {}
         self.light: Any = None
 
     def begin(self, reader: object, pose: Pose) -> None:
-        """Forgets everything where another reader looks or the board has moved."""
+        """Forgets everything if the reader has changed or the board has moved."""
         if self.reader is not reader or self.pose is not pose:
             self.forget(reader, pose)

@@ -231,7 +231,7 @@ def survey_photos(
 
 
 def find_frames(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap | None, Tiles | None]:
-    """What is there besides cards to hold on to: the board's print, else loose tiles. Both sharpen
+    """What can be located besides cards: the board's print, otherwise loose tiles. Either refines
     the bundle."""
     made = make_print(plan, photos)
     shared = made is not None and add_tracks(plan, photos, made[0])

@@ -1,2 +1,2 @@
-"""What was seen of a board, as every other room gets it, and what the box and the copy's habits
-add to it."""
+"""Evidence about a board, in the form that all other rooms get, adjusted by the box's contents and
+the copy's habits."""

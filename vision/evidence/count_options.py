@@ -1,4 +1,5 @@
-"""What may lie on a site where several pieces may: contents and counts with their probabilities."""
+"""Possible contents and piece counts, with probabilities, of a site that may hold several
+pieces."""
 
 from __future__ import annotations
 
@@ -9,20 +10,20 @@ import numpy as np
 
 from vision.evidence.site_evidence import FLOOR
 
-RAREST = 1e-4  # of a site's contents: what is less probable is not followed up
+RAREST = 1e-4  # less probable contents of a site are dropped
 
 
-WIDTH = 24  # contents followed up at a time
+WIDTH = 24  # beam width: contents kept at a time
 
 
-UNSEEN_CHANCE = 0.002  # how likely a piece lies on a site and was not seen at all
+UNSEEN_CHANCE = 0.002  # probability that a site holds a piece that was not seen at all
 
 
 Option = dict[str, float]
 
 
 def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str, ...], float]]:
-    """(contents, probability), best first, of everything that is not quite improbable"""
+    """(contents, probability), best first, of everything that is not too improbable"""
     beam: dict[tuple[str, tuple[str, ...]], float] = {
         (k, ()): p for k, p in below.items() if p > RAREST
     }
@@ -41,7 +42,7 @@ def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str
 def count_distributions(
     found: Sequence[Option], kinds: Iterable[str] = ()
 ) -> dict[str, tuple[float, ...]]:
-    """kind -> log-probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
+    """kind -> log-probabilities of 0, 1, 2 ... pieces, including the chance of unseen ones"""
     unseen = np.array([1.0, UNSEEN_CHANCE, UNSEEN_CHANCE**2])
     unseen /= unseen.sum()
     tables: dict[str, np.ndarray] = {}

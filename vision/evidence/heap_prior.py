@@ -1,5 +1,5 @@
-"""Whether pieces that lie together on a site are of one kind, as the calibration photos show it.
-Its value: HeapPrior."""
+"""Whether pieces that lie together on a site are of one kind, learnt from the calibration photos.
+Central value: HeapPrior."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from vision.plan import Plan
 
 
 class HeapPrior(msgspec.Struct, frozen=True):
-    """unlikely: (kinds as large as each other, natural logarithm of how much less likely a site
-    shows several of them than one kind alone, where two or more pieces lie)"""
+    """unlikely: (kinds of equal size, log factor by which a heap of two or more pieces that mixes
+    them is less likely than one of a single kind)"""
 
     unlikely: tuple[tuple[tuple[str, ...], float], ...] = ()
 
     @classmethod
     def of(cls, plan: Plan, layouts: Iterable[Mapping[str, Contents]]) -> HeapPrior:
-        """From what lies where in photos. After n heaps of one kind the next is taken to be mixed
-        once in n + 2 times (Laplace's rule); where mixed heaps are usual nothing is told"""
+        """From the layouts of photos. After n unmixed heaps the next one is mixed with probability
+        1 / (n + 2) (Laplace's rule of succession); no prior if mixed heaps are common"""
         alike: dict[tuple, list[str]] = defaultdict(list)
         for p in plan.piece:
             alike[p.shape].append(p.kind)
@@ -44,7 +44,7 @@ class HeapPrior(msgspec.Struct, frozen=True):
         return cls(tuple(out))
 
     def weigh_sites(self, sites: Mapping[str, SiteEvidence]) -> dict[str, SiteEvidence]:
-        """The same evidence, mixed heaps as much less likely as they are unusual"""
+        """The same evidence with mixed heaps made less likely"""
         if not self.unlikely:
             return dict(sites)
         return {
@@ -53,7 +53,7 @@ class HeapPrior(msgspec.Struct, frozen=True):
         }
 
     def weigh_options(self, e: CountedEvidence) -> SiteEvidence:
-        """The same for one site; its probabilities add up to what they did"""
+        """The same for one site; the sum of its probabilities does not change"""
         against = [self.log_prior(contents) for contents, _ in e.options]
         if not any(against):
             return e
@@ -63,7 +63,7 @@ class HeapPrior(msgspec.Struct, frozen=True):
         return reweighted_evidence(e, logs + gain, e.other + gain, {})
 
     def log_prior(self, contents: Contents) -> float:
-        """Natural logarithm of how much less likely these contents are for what they mix"""
+        """The log factor by which these contents are less likely because of what they mix"""
         return sum(
             less for kinds, less in self.unlikely if len({k for k in contents if k in kinds}) > 1
         )

@@ -1,5 +1,5 @@
-"""No more of a kind lies about than the box holds (a plan's piece counts): what one site shows,
-another cannot show too."""
+"""Applies a plan's piece counts: no more pieces of a kind can be on the board than the box holds,
+so a piece on one site cannot be on another too."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.plan import Plan
 
-# probability, for each piece of a kind, that the box holds one more than the plan says: of photos
-# that show all twenty cubes of one of Ur's colours, one in ten shows a twenty-first
+# probability, per piece of a kind, that the box holds one more than the plan says: of photos that
+# show all twenty cubes of one of Ur's colours, one in ten shows a twenty-first
 SPARE = 5e-3
-NEGLIGIBLE = 1e-5  # chance of a kind on a site below which it is left as it is
-MATTERS = 1e-3  # chance of a kind on a site below which the site does not matter to the others
-TILTS = np.linspace(0.5, 14, 10)[:, None]  # how steeply to bound the chance that there are too many
+NEGLIGIBLE = 1e-5  # if a kind is less probable on a site than this, the site is left unchanged
+MATTERS = 1e-3  # if a kind is less probable on a site than this, other sites ignore it
+TILTS = np.linspace(0.5, 14, 10)[:, None]  # exponents tried in the Chernoff bound
 
 Sites = Mapping[str, SiteEvidence]
 
 
 class KindOptions(msgspec.Struct, frozen=True, eq=False):
-    """Options in which a kind lies. site, option: (m,) numbers; pieces: (m,) how many of the kind
-    in each, 1 or more."""
+    """The options that contain a kind. site, option: (m,) indices; pieces: (m,) how many of the
+    kind in each, 1 or more."""
 
     site: np.ndarray
     option: np.ndarray
@@ -32,9 +32,8 @@ class KindOptions(msgspec.Struct, frozen=True, eq=False):
 
 
 def apply_piece_counts(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
-    """The same evidence, given that of each kind no more can lie on these sites together than there
-    are (count 0: any number). Sites that are surer of a piece take it from those that are less
-    sure."""
+    """The same evidence, given that these sites together cannot hold more of a kind than there are
+    (count 0: any number). Sites that are surer of a piece take it from less sure ones."""
     names = list(sites)
     logs = np.full((len(names), max((len(e.options) for e in sites.values()), default=0)), -np.inf)
     for row, e in zip(logs, sites.values()):
@@ -63,8 +62,8 @@ def apply_piece_counts(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
 
 
 def kind_options(plan: Plan, sites: Sites) -> dict[str, KindOptions]:
-    """kind -> the options it lies in, for every kind that the plan counts and of which there may
-    seem to be more"""
+    """kind -> the options that contain it, for every counted kind of which there may seem to be too
+    many"""
     least = math.log(NEGLIGIBLE)
     found: dict[str, list[tuple[int, int, int]]] = {}
     counted = {kind for kind, piece in plan.pieces.items() if piece.count > 0}
@@ -89,13 +88,13 @@ def may_exceed(numbers: np.ndarray, count: int) -> bool:
 
 
 def factors_of(numbers: np.ndarray, count: int) -> np.ndarray:
-    """(n, m): how likely the other sites leave room for 0, 1, 2 ... here, given each site's chances
-    (n, m) of so many"""
+    """(n, m): the probability that the other sites leave 0, 1, 2 ... pieces for this one, given
+    each site's probabilities (n, m) of these numbers"""
     some = np.flatnonzero(numbers[:, 0] < 1 - MATTERS)
     n, m = len(some), numbers.shape[1]
     most = n * (m - 1)
-    before = np.zeros((n + 1, most + 1))  # chances of so many on the first sites
-    room = np.zeros((n + 1, most + m))  # what is left for the last sites when so many are taken
+    before = np.zeros((n + 1, most + 1))  # probabilities of each total on the first sites
+    room = np.zeros((n + 1, most + m))  # what is left for the last sites for each total taken
     before[0, 0] = 1
     room[n] = min(SPARE * count, 0.5) ** np.maximum(np.arange(most + m) - count, 0)
     for i, site in enumerate(some):
@@ -131,7 +130,7 @@ def reweighted_evidence(
 
 
 def reweighted_counts(table: tuple[float, ...], gain: np.ndarray) -> tuple[float, ...]:
-    """(n,) log-probabilities of 0, 1, 2 ... with what each gained; what is beyond gains as much as
-    the last"""
+    """(n,) log-probabilities of 0, 1, 2 ... plus their gains; entries beyond the gains get the last
+    one"""
     weighed = np.array(table) + gain[np.minimum(np.arange(len(table)), len(gain) - 1)]
     return tuple(np.maximum(weighed - np.logaddexp.reduce(weighed), FLOOR).tolist())

@@ -1,5 +1,5 @@
-"""What a picture says: per site the possible contents with their log-probabilities. No rules, no
-answers."""
+"""What a picture shows: per site the possible contents with their log-probabilities. No rules, no
+decisions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SiteEvidence(msgspec.Struct, frozen=True):
     another piece.
 
     other: log-probability of something that is none of the known kinds (a hand, a phone, a cup).
-    Probabilities of options and other add up to at most 1; what is not listed shares the rest.
+    The probabilities of options and other add up to at most 1; unlisted contents share the rest.
     """
 
     options: tuple[tuple[Contents, float], ...]
@@ -26,37 +26,37 @@ class SiteEvidence(msgspec.Struct, frozen=True):
 
     @property
     def best(self) -> Contents:
-        """What most likely lies there, () where nothing does"""
+        """The likeliest contents, () if the site is empty"""
         return self.options[0][0] if self.options else ()
 
     @property
     def foreign(self) -> bool:
-        """Whether something that is none of the pieces is likelier than any contents"""
+        """Whether something that is not a piece is likelier than any contents"""
         return not self.options or self.other > self.options[0][1]
 
     @property
     def best_logp(self) -> float:
-        """Log-probability of what most likely lies there"""
+        """Log-probability of the likeliest contents"""
         return self.options[0][1] if self.options else FLOOR
 
     def logp(self, contents: Contents, reads: str = "pile") -> float:
-        """Log-probability of these contents; FLOOR for what is not listed. Where something foreign
-        lies nothing can be told, so any contents get the same share of it."""
+        """Log-probability of these contents; FLOOR if they are not listed. Something foreign hides
+        what is below it, so all contents get the same share of its probability."""
         p = max((lp for c, lp in self.options if contents_match(c, contents, reads)), default=FLOOR)
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), FLOOR)
 
 
-# of a site beyond the picture's edge nothing is known
+# the evidence of a site outside the picture
 UNSEEN = SiteEvidence((((), math.log(0.5)),), math.log(0.5))
 
 
 class CountedEvidence(SiteEvidence, frozen=True):
-    """A cluster: what lies first (a tile, a card, None: nothing) and how many of each loose kind,
+    """A cluster: the first piece (a tile, a card, None: nothing) and the number of each loose kind,
     as independent factors.
 
     first: kind or "" -> log-probability; counts: kind -> (n,) log-probabilities of 0, 1, 2 ...
-    pieces; pieces: the same of all kinds together, () where that is not known: of a piece that may
-    be flax or grapes one thing is sure, that it lies there.
+    pieces; pieces: the same for all kinds together, () if unknown: a piece that may be flax or
+    grapes is certainly one piece.
     """
 
     first: dict[str, float] = {}
@@ -65,7 +65,7 @@ class CountedEvidence(SiteEvidence, frozen=True):
 
     def logp(self, contents: Contents, reads: str = "cluster") -> float:
         lowest = contents[0] if contents else ""
-        # nothing was counted of what only ever lies below
+        # kinds that only lie at the bottom were not counted
         below = lowest if lowest in self.first or lowest not in self.counts else ""
         names = sorted(contents[1:] if below else contents)
         loose = Counter(names)
@@ -77,7 +77,7 @@ class CountedEvidence(SiteEvidence, frozen=True):
         if self.pieces:
             p = min(p, self.pieces[len(names)] if len(names) < len(self.pieces) else FLOOR)
         told = (below, *names) if below else tuple(names)
-        # kinds of one piece are no independent factors
+        # kinds of the same piece are not independent factors
         p = max([p, *(q for c, q in self.options if c == told)])
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), 3 * FLOOR)
 
@@ -97,8 +97,9 @@ def contents_match(seen: Contents, contents: Contents, reads: str = "pile") -> b
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """How the board was found: by "markers", "print", "tiles" or "last" (the pose before still
-    holds); error in pixels; maybe_turned: it looks the same turned round, and may lie so."""
+    """How the board was found: by "markers", "print", "tiles" or "last" (the previous pose still
+    holds); error in pixels; maybe_turned: the board looks the same when turned, and may be
+    turned."""
 
     by: str
     error_px: float
@@ -110,8 +111,7 @@ class Evidence(msgspec.Struct, frozen=True):
     """One picture's reading. busy: why nothing should be concluded from it ("hand", "moving",
     "dark", "covered"), or None.
 
-    changed: sites read anew in this picture (others were taken over from the picture before); None:
-    all.
+    changed: sites read in this picture (the others are copied from the previous one); None: all.
     """
 
     sites: dict[str, SiteEvidence]
@@ -125,7 +125,8 @@ class Evidence(msgspec.Struct, frozen=True):
         return {s: e.best for s, e in self.sites.items() if e.best and not e.foreign}
 
     def unsure(self, below: float = 0.9) -> dict[str, list[tuple[list[str], float]]]:
-        """site -> [[contents, probability], ...] where the best is less probable than `below`"""
+        """site -> [[contents, probability], ...] for sites where the best is less probable than
+        `below`"""
         out = {}
         for s, e in self.sites.items():
             if not e.options or e.options[0][1] < math.log(below):

@@ -1,1 +1,1 @@
-"""Where things lie: poses, lenses, sites, windows round them, and what pieces hide."""
+"""Geometry: poses, lenses, sites, windows around them, and what pieces hide."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 
-# of the longer side: between a phone's main camera (0.75) and a Pi camera (0.8) and longer lenses
+# in units of the longer side: between a phone's main camera (0.75), a Pi camera (0.8) and longer
+# lenses
 USUAL_FOCAL = 0.9
 FOCALS = USUAL_FOCAL * np.exp(np.linspace(-0.7, 0.7, 15))
 
@@ -35,10 +36,10 @@ class Lens(msgspec.Struct, frozen=True):
     def pose(
         self, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], by: str
     ) -> tuple[Pose, np.ndarray]:
-        """The pose that maps (N, 2) board mm to (N, 2) pixels best, and (N,) its errors in pixels;
+        """The pose that best maps (N, 2) board mm to (N, 2) pixels, and its (N,) errors in pixels;
         N >= 4.
 
-        Raises ValueError where no camera could see the board so."""
+        Raises ValueError if no camera could see the board like that."""
         points = np.column_stack([mm, np.zeros(len(mm))]).astype(float)
         px = np.ascontiguousarray(px, float).reshape(-1, 1, 2)
         K = self.K(size)
@@ -63,8 +64,8 @@ class Lens(msgspec.Struct, frozen=True):
 
 
 def usual_lens(mm: np.ndarray, px: np.ndarray, size: tuple[int, int], noise: float) -> Lens:
-    """A plain lens whose focal length explains one view best, held near the usual one; noise: px
-    error of a point."""
+    """A lens without distortion whose focal length explains one view best, kept near the usual one;
+    noise: error of a point in pixels."""
 
     def cost(focal: float) -> float:
         try:
@@ -82,6 +83,6 @@ def pack_pose(pose: Pose) -> np.ndarray:
 
 
 def unpack_pose(lens: Lens, a: np.ndarray) -> Pose:
-    """Back, for the lens it was taken with"""
+    """The inverse of `pack_pose`, given the lens"""
     size = int(a[6]), int(a[7])
     return Pose(lens.K(size), lens.dist, np.array(a[:3], float), np.array(a[3:6], float), size)

@@ -1,4 +1,4 @@
-"""Where pieces hide the board from a camera. Its values: `hidden_mask`, `occupied_sites`."""
+"""Where pieces hide the board from a camera: `hidden_mask`, `occupied_sites`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from vision.geometry.pose import Pose
 from vision.geometry.site_groups import block_places, outline_size
 from vision.plan import Plan, Site
 
-LOOSELY = 0.5  # of a place that pieces may take and most of it be seen in one photo or another
+LOOSELY = 0.5  # share of a site that pieces may cover with most of it visible in some photo
 
-LAID_ASIDE = 0.1  # of its site's side that a piece may lie beside where it should
+LAID_ASIDE = 0.1  # how far a piece may be off its place, as a share of its site's side
 
 
 def occupied_sites(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
@@ -35,8 +35,8 @@ def hidden_mask(
     scale: float,
     origin: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """(h, w) uint8, pixels of the board seen from above, `scale` to a mm from `origin` (2,) mm on:
-    1 where pieces may hide it, their tops seen off their feet"""
+    """(h, w) uint8 of the board from above, `scale` pixels a mm, starting at `origin` (2,) mm: 1
+    where pieces may hide it, including the parallax of their tops"""
     out = np.zeros(shape, np.uint8)
     for site in occupied_sites(plan, layout):
         contents = layout.get(site) or ("?",)
@@ -61,7 +61,7 @@ def hidden_mask(
 
 
 def covered_by_blocks(plan: Plan, layout: Mapping[str, Sequence[str]]) -> set[str]:
-    """Sites that lie under a piece covering several"""
+    """Sites under a piece that covers several sites"""
     out: set[str] = set()
     for site, contents in layout.items():
         spans = plan.pieces[contents[-1]].spans if contents and contents[-1] != "?" else None
@@ -71,8 +71,8 @@ def covered_by_blocks(plan: Plan, layout: Mapping[str, Sequence[str]]) -> set[st
 
 
 def buried_pieces(contents: Sequence[str], plan: Plan) -> list[bool]:
-    """Of each piece of a pile, whether one as large lies upon it, so that it cannot be seen; what
-    is "?" cannot anyway"""
+    """For each piece of a pile, whether it is "?" or an equally large one lies on it, so that it
+    cannot be seen"""
 
     def area(kind: str) -> float:
         w, d = plan.pieces[kind].footprint
@@ -85,7 +85,7 @@ def buried_pieces(contents: Sequence[str], plan: Plan) -> list[bool]:
 
 
 def visible_counts(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
-    """How many pieces of each kind a layout shows, those left out that lie wholly under others"""
+    """How many pieces of each kind a layout shows, without those completely under others"""
     hidden = covered_by_blocks(plan, layout)
     out: Counter[str] = Counter()
     for site, contents in layout.items():
@@ -104,7 +104,7 @@ def visible_counts(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[s
 
 
 def lie_loose(plan: Plan, site: Site, contents: Contents) -> bool:
-    """Whether most of a place shows between the pieces that lie on it"""
+    """Whether most of a site is visible between the pieces on it"""
     pieces = [plan.pieces[k].footprint for k in contents if k != "?"]
     return sum(w * d for w, d in pieces) < LOOSELY * sum(
         cv2.contourArea(o.astype(np.float32)) for o in site.outlines

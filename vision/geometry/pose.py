@@ -21,10 +21,10 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
     K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to
     camera, mm (z of the board's frame points *into* the table, as x right and y down demand: a
     piece of height h has its top at z = -h).
-    size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off
-    it may be; maybe_turned: the board looks the same turned round, and may lie so; as_well:
-    roughly, the places where it may lie for what is seen of it, turned or some squares off, this
-    among them; none where it is the only one.
+    size: (width, height) of the picture in pixels; by, error_px: how it was found and its likely
+    error; maybe_turned: the board looks the same when turned, and may be turned; as_well: rough
+    poses of all placements that would look like this, turned or some squares off, including this
+    one; empty if it is the only one.
     """
 
     K: np.ndarray
@@ -39,7 +39,7 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""
-        # not cv2.projectPoints: it works out all derivatives too, which takes most of its time
+        # not cv2.projectPoints, which spends most of its time on derivatives
         mm = np.ascontiguousarray(mm, float).reshape(-1, 2)
         if _to_px:
             out, heights = np.empty_like(mm), np.empty(len(mm))
@@ -61,7 +61,7 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def camera(self) -> np.ndarray:
-        """(20,) all of it in a row, as kernels want it"""
+        """(20,) all parameters in one array, as the kernels need it"""
         R, K = cv2.Rodrigues(self.rvec)[0], self.K
         return np.concatenate(
             [

@@ -1,4 +1,4 @@
-"""A calibration photo: the picture, what lies on the board in it, and where the board is in it."""
+"""A calibration photo: the picture, the layout on the board, and the board's pose."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from vision.geometry.pose import Pose
 class Shot(msgspec.Struct, frozen=True, eq=False):
     """image: (h, w, 3) uint8 BGR; layout: {site: contents}; name: the file, for messages and the
     report;
-    guessed: of an empty board put together from photos of positions, sites that none of these shows
-    empty -> how far off what it shows of them may be, log units."""
+    guessed: for a reconstructed empty board, the sites that no photo shows empty -> how far off
+    their guessed print may be, log units."""
 
     image: np.ndarray
     layout: dict[str, Contents]

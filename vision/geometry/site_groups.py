@@ -27,13 +27,13 @@ class SizeGroup(msgspec.Struct, frozen=True, eq=False):
 
 
 def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
-    """Which of these have their middle where a picture shows nothing"""
+    """The ids of those sites whose middle is outside the picture"""
     centres = np.array([s.centre for s in sites], float).reshape(-1, 2)
     return {s.id for s, out in zip(sites, places_beyond_picture(centres, pose)) if out}
 
 
 def places_beyond_picture(mm: np.ndarray, pose: Pose) -> np.ndarray:
-    """(n,) bool: which of (n, 2) mm lie where a picture shows nothing"""
+    """(n,) bool: which of (n, 2) mm are outside the picture"""
     at = pose.to_px(mm)
     return np.any((at < 0) | (at > np.subtract(pose.size, 1)), axis=1)
 
@@ -43,7 +43,7 @@ def outline_mask(
     to_px: Callable[[np.ndarray], np.ndarray],
     shape: tuple[int, int],
 ) -> np.ndarray:
-    """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm; to_px:
+    """(h, w) bool: the part of a picture of that shape that is inside outlines (n, 2) mm; to_px:
     (n, 2) mm -> its pixels"""
     out = np.zeros(shape, np.uint8)
     for outline in outlines:

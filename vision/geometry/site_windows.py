@@ -10,13 +10,12 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 
-# points a side whose pixels are computed exactly; between them the lens is as good as a parabola
+# points per side whose pixels are computed exactly; the rest is interpolated by a parabola
 EXACT_POINTS = 3
 
 
 def scale_at(pose: Pose, mm: np.ndarray) -> float:
-    """How many pixels of the picture a millimetre of board takes, the mean over the points mm (N,
-    2)"""
+    """Pixels of the picture per millimetre of board, the mean over the points mm (N, 2)"""
     step = np.vstack(
         [pose.to_px(mm + d) for d in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5))]
     ).reshape(4, -1, 2)
@@ -28,13 +27,13 @@ def spread_grid(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray) -> np.nd
     """(2, n, R * C) float32, x and y: base (n, 2) plus matrix (n, 2, 2) times a grid (R, C, 2)"""
     rows = np.concatenate([matrix, base[..., None]], 2).astype(np.float32)
     places = np.vstack([grid.reshape(-1, 2).T, np.ones(grid.size // 2)]).astype(np.float32)
-    # one product for all: small ones by the hundred are slow
+    # one matrix product for all: hundreds of small ones are slow
     return rows.transpose(1, 0, 2) @ places
 
 
 class Pyramid:
-    """A picture and its halves, made when asked for. views: what else was made of it, by what that
-    is (`small_view`)."""
+    """An image pyramid, computed when needed. views: other versions of the picture, cached by key
+    (`small_view`)."""
 
     def __init__(self, image: np.ndarray) -> None:
         self.levels = [image]
@@ -42,7 +41,7 @@ class Pyramid:
 
     @classmethod
     def of(cls, picture: np.ndarray | Pyramid) -> Pyramid:
-        """Of a picture (h, w, 3) uint8; a pyramid as it is"""
+        """The pyramid of a picture (h, w, 3) uint8; a pyramid is returned unchanged"""
         return picture if isinstance(picture, Pyramid) else cls(picture)
 
     def level(self, n: int) -> np.ndarray:
@@ -62,7 +61,7 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
 
     @property
     def side(self) -> int:
-        """pixels a side"""
+        """Pixels per side"""
         return max(round(2 * self.half * self.scale), 8)
 
     @cached_property
@@ -78,7 +77,7 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
         )
 
     def cut(self, pyramid: Pyramid, pose: Pose) -> np.ndarray:
-        """(N, side, side, 3) uint8: the windows as a picture shows them"""
+        """(N, side, side, 3) uint8: the windows cut out of a picture"""
         nodes = np.linspace(-self.half, self.half, EXACT_POINTS)
         grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
         px = pose.to_px((self.centres[:, None] + grid).reshape(-1, 2))

@@ -1,5 +1,4 @@
-"""How a board looks like itself: its squares, and the turns in which its outline lies as it does
-unturned."""
+"""A board's symmetries: its grid of squares, and the rotations that leave its outline unchanged."""
 
 from __future__ import annotations
 
@@ -7,12 +6,12 @@ import numpy as np
 
 from vision.plan import Plan
 
-SQUARES_ASTRAY = 3  # squares by which a board may seem to lie off at most
-EQUAL = 0.02  # by which a square's sides may differ
+SQUARES_ASTRAY = 3  # the most squares by which a board may be misplaced
+EQUAL = 0.02  # relative tolerance for the sides of a square
 
 
 def site_spacing(plan: Plan) -> np.ndarray:
-    """(2,) mm from one site to the next, across and down; 0 where no two lie so"""
+    """(2,) mm from one site to the next, across and down; 0 if there is no such pair"""
     middles = np.array([s.centre for s in plan.site if s.of is None])
     some = middles[:: max(len(middles) // 60, 1)]
     apart = np.abs(some[:, None] - middles[None]).reshape(-1, 2)
@@ -31,26 +30,26 @@ def is_square(plan: Plan) -> bool:
 
 
 def symmetric_turns(plan: Plan) -> tuple[int, ...]:
-    """By how many quarter turns the board's outline lies as it does unturned, a half turn first"""
+    """The quarter turns that leave the board's outline unchanged, a half turn first"""
     return (2, 1, 3) if is_square(plan) else (2,)
 
 
 def turned_corners(plan: Plan) -> list[tuple[np.ndarray, int]]:
-    """(4, 2) mm where the board's corners lie in each turn in which its outline lies the same, and
-    the quarters; unturned first"""
+    """((4, 2) mm of the board's corners, number of quarter turns) for each rotation that leaves its
+    outline unchanged; unturned first"""
     return [(np.roll(plan.corners, k, 0), k) for k in (0, *symmetric_turns(plan))]
 
 
 def quarter_placements(plan: Plan) -> list[tuple[np.ndarray, int]]:
-    """Of a longish board of squares, of which many lie on squares if it is turned by a quarter: (4,
-    2) mm as candidates() has them, about where it lay, and the quarters; none of other boards"""
+    """For an oblong board of squares that largely coincide after a quarter turn: ((4, 2) mm of its
+    corners near where it was, number of quarter turns); empty for other boards"""
     step, middle, out = site_spacing(plan), plan.corners.mean(0), []
     if is_square(plan) or not step.all() or np.ptp(step) > EQUAL * step.max():
         return []
-    # the outermost may be narrower
+    # the outermost squares may be narrower
     lines = min((np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle))
     for k, turn in ((1, np.array([[0, -1], [1, 0]])), (3, np.array([[0, 1], [-1, 0]]))):
-        aside = lines - (turn @ (lines - middle) + middle)  # up to whole squares
+        aside = lines - (turn @ (lines - middle) + middle)  # modulo whole squares
         out.append(
             ((plan.corners - middle) @ turn.T + middle + aside - step * np.rint(aside / step), k)
         )

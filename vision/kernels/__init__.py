@@ -1,9 +1,9 @@
-"""The innermost loops of reading, in C where a compiler was at hand when this was installed. Its
-value: Kernel.
+"""The inner loops of reading, in C if there was a compiler during installation. Central value:
+Kernel.
 
-A function that has a kernel has a numpy way too, beside it, for where there is none:
+A function with a kernel also has a numpy version, for use without it:
 
-    _to_px = Kernel("to_px", "dddnd")    # of pose.c, a letter an argument
+    _to_px = Kernel("to_px", "dddnd")    # of pose.c, one letter per argument
 
     def to_px(pose, mm):
         if _to_px: _to_px(pose, mm, ...)
@@ -25,13 +25,13 @@ import numpy as np
 
 SOURCES = Path(__file__).parent
 LIBRARY = SOURCES / "built.so"
-WAY = "NILOMETER_KERNELS"  # set to "numpy": none is used
+WAY = "NILOMETER_KERNELS"  # environment variable: "numpy" disables all kernels
 ARRAYS = {
     "B": np.dtype(np.uint8),
     "f": np.dtype(np.float32),
     "d": np.dtype(np.float64),
 }
-ADDRESS = ctypes.c_byte * 0  # of an array, as an argument
+ADDRESS = ctypes.c_byte * 0  # type used to get an array's address
 NUMBERS = {"n": ctypes.c_int, "x": ctypes.c_double}
 
 
@@ -50,26 +50,26 @@ def load_library(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
         built = library.built_from().decode()
     except (OSError, AttributeError) as e:
         return None, f"cannot be loaded: {e}"
-    if built != wanted:  # its functions may take other arguments
+    if built != wanted:  # its functions may have other signatures
         return None, "compiled from another version; make install compiles them anew"
     return library, ""
 
 
 def kernel_mode() -> str:
-    """Which of the two ways is used, in words"""
+    """Which of the two versions is used, in words"""
     library, why = load_library()
     return "compiled" if library is not None else f"numpy ({why})"
 
 
 class Kernel:
-    """A C function of this folder; false where numpy has to do. Arguments are C-contiguous arrays
-    and numbers, results arrays that it fills in."""
+    """A C function from this folder; falsy if numpy has to be used. Arguments are C-contiguous
+    arrays and numbers; results are written into arrays."""
 
     switched_off = False
 
     def __init__(self, name: str, arguments: str) -> None:
-        """arguments: a letter each: B f d arrays of uint8, float32, float64; n x an int and a
-        double"""
+        """arguments: one letter each: B, f, d are arrays of uint8, float32, float64; n, x are an
+        int and a double"""
         self.name, self.arguments = name, arguments
         self._function: Callable[..., None] | None = None
 
@@ -77,7 +77,7 @@ class Kernel:
         return not Kernel.switched_off and load_library()[0] is not None
 
     def __call__(self, *given: np.ndarray | float | None) -> None:
-        """None: no array, a null pointer. Raises TypeError for an array of another type or
+        """None is passed as a null pointer. Raises TypeError for an array of the wrong type or
         layout."""
         if self._function is None:
             function = getattr(load_library()[0], self.name)
@@ -93,7 +93,7 @@ class Kernel:
                         f"array{'' if value.flags.c_contiguous else ' in pieces'} for "
                         f"{letter}"
                     )
-                # ten times as quick as value.ctypes.data, but only for what may be written
+                # ten times as fast as value.ctypes.data, but only for writable arrays
                 own: Any = value
                 taken.append(ADDRESS.from_buffer(own) if own.flags.writeable else own.ctypes.data)
             else:
@@ -103,7 +103,7 @@ class Kernel:
 
 @contextmanager
 def numpy_only() -> Iterator[None]:
-    """Does without kernels for a while, for tests"""
+    """Disables kernels inside the context, for tests"""
     before, Kernel.switched_off = Kernel.switched_off, True
     try:
         yield

@@ -1,1 +1,1 @@
-"""Whether anything moves above the board. Its value: `vision.motion.watcher.Watcher`."""
+"""Whether anything moves above the board. Entry point: `vision.motion.watcher.Watcher`."""

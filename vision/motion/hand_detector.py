@@ -1,5 +1,5 @@
-"""Hands, arms and large things in a still picture: what differs from a view known to be free of
-them."""
+"""Detects hands, arms and large objects in a still picture by its differences from a view known to
+be free of them."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from vision.geometry.site_groups import outline_mask
 from vision.photometry.small_picture import SMALL_PX, View
 from vision.plan import Plan
 
-# grey levels that no change of light explains; that are more than noise, at the least
+# differences in grey levels: too strong for any change of light; the least that is more than noise
 STRONG, WEAK = 26.0, 12.0
-NOISES = 5.0  # ... and this many times what pictures differ by anyway
-GAIN = (0.45, 2.0)  # how much darker a shadow, how much brighter a lamp makes things
-# share of what lies beside the sites that must be strongly other where an arm crosses it
+NOISES = 5.0  # ... and this many times the usual difference between pictures
+GAIN = (0.45, 2.0)  # factors by which a shadow darkens and a lamp brightens
+# least share of the area beside the sites that differs strongly where an arm crosses it
 ARM_SHARE = 0.015
-ARM_MM = 18.0  # an arm, and a finger held to the board, are at least so wide
-# pixels either side of an edge between which it shows how sharp that is; that many of it tell
+ARM_MM = 18.0  # least width of an arm, or of a finger on the board
+# pixels on either side of an edge for measuring its sharpness; least number of such pixels
 EDGE_REACH, FEWEST_EDGE_PIXELS = 2, 20
-# of how much a thing is other: by so much it differs from what is beside it, at half of its edge at
-# least
+# at half of its edge or more, an object differs from its surroundings by at least this share of its
+# difference from the earlier view
 SHARP = 0.25
-# pixels around a glow; the degree of what describes it; how often what else lies in it is left out
+# margin around a glow in pixels; degree of the polynomial fitted to it; iterations that reject
+# outliers
 GLOW_REACH, GLOW_DEGREE, GLOW_ROUNDS = 21, 3, 8
-# what is printed differs by so many grey levels from what is about it, so many pixels wide; of it
-# more than this share is seen in any light (0.45 in a deep shadow), of what arms hid up to 0.26
+# least contrast of print in grey levels; pixels of its neighbourhood; least share of it visible in
+# any light (0.45 in a deep shadow; where arms hid it, up to 0.26)
 LEAST_CONTRAST, CONTRAST_REACH, LEAST_KEPT = 3.0, 9, 0.3
 THREE = np.ones((3, 3), np.uint8)
 
 
 class ForeignObject(msgspec.Struct, frozen=True, eq=False):
-    """Something that came in from the picture's edge and lies over the board.
+    """Something that reaches from the picture's edge over the board.
 
-    mask: (h, w) bool on the small picture; sites: those it covers, wholly or in part; share: of the
-    board's area."""
+    mask: (h, w) bool on the small picture; sites: those it covers, completely or partly; share: of
+    the board's area."""
 
     mask: np.ndarray
     sites: frozenset[str]
@@ -47,8 +48,7 @@ class ForeignObject(msgspec.Struct, frozen=True, eq=False):
 
 
 def reproject_view(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
-    """A view as it would look from another pose, and (h, w) bool where that is known (the table
-    taken as flat)"""
+    """A view warped to another pose, and (h, w) bool where that is known (assuming a flat table)"""
     w, h = pose.size
     if pose.size == view.pose.size and np.allclose(
         pose.to_px(PROBES), view.pose.to_px(PROBES), atol=0.1
@@ -67,10 +67,10 @@ PROBES = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
 
 
 def match_lighting(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """`before` under the light of `now`: per channel a factor that changes linearly over the
-    picture, (h, w, 3) float.
+    """`before` in the light of `now`: per channel a factor that varies linearly over the picture,
+    (h, w, 3) float.
 
-    Fitted to what most of the picture says, so that a hand does not count as light."""
+    Fitted robustly to most of the picture, so that a hand does not count as light."""
     h, w = known.shape
     x, y = np.linspace(-1, 1, w)[None, ::4], np.linspace(-1, 1, h)[::4, None]
     x, y = np.broadcast_arrays(x, y)
@@ -98,9 +98,9 @@ def match_lighting(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np
 def find_differences(
     before: np.ndarray, now: np.ndarray, known: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how
-    many grey levels it is brighter in every colour. before: as of `match_lighting`"""
-    # sums along short axes take long
+    """Two (h, w) bool masks, differences too strong for light and noticeable differences; and (h,
+    w) the grey levels by which every colour is brighter. before: from `match_lighting`"""
+    # sums along short axes are slow
     b = cv2.split(cv2.GaussianBlur(before, (0, 0), 1.2))
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (SMALL_PX // 24 | 1,) * 2
@@ -111,23 +111,23 @@ def find_differences(
         np.minimum(apart, reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)]))
         > STRONG
     )
-    # the quieter half of the picture tells what noise, and light that no plane describes, do by
-    # themselves
+    # the half with the smaller differences shows the effect of noise and of light that is not
+    # linear
     usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
     weak = apart > max(WEAK, NOISES * usual)
     return strong & known, weak & known, reduce(cv2.min, map(cv2.subtract, n, b))
 
 
 def print_contrast(picture: np.ndarray) -> np.ndarray:
-    """(h, w) grey levels by which each pixel of (h, w, 3) differs from what is about it"""
+    """(h, w) grey levels by which each pixel of (h, w, 3) differs from its neighbourhood"""
     grey = cv2.GaussianBlur(picture.astype(np.float32), (0, 0), 0.8).mean(2)
     return grey - cv2.blur(grey, (CONTRAST_REACH, CONTRAST_REACH))
 
 
 def is_hidden(part: np.ndarray, before: np.ndarray, now: np.ndarray, wide: float) -> bool:
-    """Whether what was seen on a part (h, w) bool is seen no more: no light, however like skin it
-    is, does that. before, now: (h, w) as of `print_contrast`; wide: pixels; on as many squared
-    something must have been there"""
+    """Whether the print on a part (h, w) bool is no longer visible, which light cannot cause, not
+    even light the colour of skin. before, now: (h, w) from `print_contrast`; wide: pixels; at least
+    wide squared pixels must have had print"""
     plain = part & (np.abs(before) > LEAST_CONTRAST)
     return bool(
         plain.sum() >= wide**2
@@ -136,14 +136,13 @@ def is_hidden(part: np.ndarray, before: np.ndarray, now: np.ndarray, wide: float
 
 
 def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
-    """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit
-    (h, w), and fades away at most of its edge, as a lamp does that a varnished board mirrors, and
-    nothing that lies or is held there. board: where it is; width: pixels, and what hangs on it
-    narrower than that is a piece"""
+    """Whether a changed part (h, w) bool of the board is brighter, by lit (h, w) grey levels, and
+    fades out along most of its edge, like a lamp reflected in varnish and unlike any object. board:
+    its mask; width: pixels; narrower appendages are pieces"""
     wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, round_element(width))
     near = np.ones((2 * EDGE_REACH + 1,) * 2, np.uint8)
     inside = cv2.erode(board.astype(np.uint8), near) > 0
-    # none where a piece ends
+    # not where a piece ends
     edge = (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside
     step = cv2.dilate(lit, near) - cv2.erode(lit, near)
     return bool(
@@ -155,8 +154,8 @@ def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) ->
 def glow_levels(
     part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.ndarray
 ) -> np.ndarray:
-    """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth
-    whatever else lies in it"""
+    """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to the earlier view: a smooth fit
+    that ignores objects in it"""
     near = (
         cv2.dilate(part.astype(np.uint8), np.ones((GLOW_REACH, GLOW_REACH), np.uint8)) > 0
     ) & known
@@ -184,7 +183,7 @@ def glow_levels(
 
 
 def find_foreign(plan: Plan, now: View, before: View) -> ForeignObject | None:
-    """A hand or an arm over the board in a picture, given a view without; None where there is
+    """A hand or an arm over the board in a picture, given a view without one; None if there is
     none."""
     ref, known = reproject_view(before, now.pose)
     edge = np.linspace(0, 1, 16)[:-1, None]
@@ -199,7 +198,7 @@ def find_foreign(plan: Plan, now: View, before: View) -> ForeignObject | None:
     strong, weak, lit = find_differences(ref, now.small, known)
     parts = find_arms(strong, weak, known, board, beside, wide, (ref, now.small))
     glows = [p for p in parts if is_glow(p, lit, board & known, 2 * len(round_element(wide)))]
-    if glows:  # an arm may be held into it
+    if glows:  # an arm may reach into the glow
         ref = (ref + glow_levels(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
         ref = match_lighting(ref, now.small, known)
         strong, weak, _ = find_differences(ref, now.small, known)
@@ -224,15 +223,15 @@ def find_arms(
     wide: float,
     pictures: tuple[np.ndarray, np.ndarray],
 ) -> list[np.ndarray]:
-    """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide`
-    pixels at least. beside: beside the sites; pictures: before and now"""
+    """(h, w) bool each: differences at least `wide` pixels wide that reach from the picture's edge
+    over the board. beside: the area beside the sites; pictures: before and now"""
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, round_element(wide))
     labels = cv2.connectedComponents(body)[1]
-    # beyond what the other view shows is as good as the edge
+    # the border of the other view counts as the picture's edge
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)
     rim = cv2.erode(rim, THREE) == 0
     before, now = pictures
-    contrasts = cache(lambda: (print_contrast(before), print_contrast(now)))  # few parts ask
+    contrasts = cache(lambda: (print_contrast(before), print_contrast(now)))  # few parts need it
     out = []
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
@@ -240,7 +239,7 @@ def find_arms(
         other = (over & strong).sum() >= max(0.3 * over.sum(), wide**2)
         if not other and not is_hidden(over, *contrasts(), wide):
             continue
-        way = part & beside  # an arm shows there too; light beside a full board's pieces does not
+        way = part & beside  # an arm shows there too; light beside pieces does not
         if (
             way.sum() < wide**2
             or (way & strong).sum() >= ARM_SHARE * way.sum()
@@ -251,12 +250,13 @@ def find_arms(
 
 
 def round_element(wide: float) -> np.ndarray:
-    """What is narrower than so many pixels is nowhere as large as that"""
+    """A round structuring element: an opening with it removes what is narrower than `wide`
+    pixels"""
     return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
 
 
 def masked_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
-    """The sites of which the mask hides a noticeable part"""
+    """The sites that the mask hides to a noticeable part"""
     out = set()
     for site in plan.site:
         for outline in site.outlines:

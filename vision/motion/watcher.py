@@ -1,5 +1,5 @@
-"""Watches a table at little cost: is it still, is a hand in view, is the picture useless, which
-sites may have changed."""
+"""Watches a table at low cost: whether it is still, a hand is in view or the picture is useless,
+and which sites may have changed."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from vision.plan import Plan
 from vision.storage.opencv_compat import to_grey
 
 BLOCK = 8  # side of a block, pixels of the small picture
-WATCHED_PX = 480  # longer side of the small picture at most
-SURELY_CHANGED = 3.0  # so many times its usual restlessness, a block has changed
-LEAST_CHANGE = 1.5  # steps of the logarithmic scale: what no block counts as changed below
+WATCHED_PX = 480  # the most pixels along the longer side of the small picture
+SURELY_CHANGED = 3.0  # a block has changed if it differs by this many times its usual restlessness
+LEAST_CHANGE = 1.5  # steps of the logarithmic scale: the least change of a block that counts
 REST = 0.35  # seconds without movement until the table counts as still ...
-SLACK = 0.01  # ... a little less where a camera's picture comes so much too soon
-# seconds between two pictures from which it is learnt how restless the table is: five a second,
-# give or take
+SLACK = 0.01  # ... or this much less, since a camera's picture may come slightly early
+# least seconds between two pictures used to learn how restless the table is: about five a second
 BEAT = 0.18
-# seconds after which another picture is of use while something moves or has just come to rest
+# seconds after which another picture is useful while something moves or has just come to rest
 HURRY = 0.1
-SOON = 0.08  # seconds without movement from which it is told what will be seen if that is all
-DARK_PICTURE = 14.0  # grey levels of the brightest parts below which nothing can be told
-FEATURELESS = 0.25  # of the settled view's detail: covered; twice that: blurred
-SHAKEN = 0.5  # of the blocks with detail: so many change only when the camera or the board moves
+SOON = 0.08  # seconds without movement after which `TableState.soon` is predicted
+DARK_PICTURE = 14.0  # grey levels: if the brightest parts are below this, the picture is too dark
+FEATURELESS = 0.25  # share of the settled view's detail: below, covered; below twice that, blurred
+SHAKEN = 0.5  # share of the blocks with detail that change only if the camera or the board moves
 
-# light multiplies; on this scale it adds
+# light is multiplicative; on this scale it is additive
 LOG_STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(np.int16)
 Planes = tuple[np.ndarray, ...]
 
@@ -40,11 +39,10 @@ class TableState(msgspec.Struct, frozen=True, eq=False):
     """state: "still", "moving", "hand", "dark", "covered" or "blurred"; since: the time from which
     that holds.
 
-    changed: sites that may differ from the settled view, None where that cannot be told (no settled
-    view yet, or the camera moved, or the table is not still); shaken: camera or board seem to have
-    moved; foreign: the hand, if one is seen.
-    soon: sites that will have changed if the table, at rest for a moment only, stays so; None where
-    that is not foreseen.
+    changed: sites that may differ from the settled view, None if unknown (no settled view yet, or
+    the camera moved, or the table is not still); shaken: camera or board seem to have moved;
+    foreign: the hand, if one is seen. soon: sites that will count as changed if the table, at rest
+    for only a moment, stays so; None if not predicted.
     """
 
     state: str
@@ -56,17 +54,16 @@ class TableState(msgspec.Struct, frozen=True, eq=False):
 
 
 class Watcher:
-    """Fed with pictures and the time, it learns how restless the picture is by itself (noise,
+    """Given pictures and the time, it learns how restless the picture is on its own (noise,
     flicker, drifting light).
 
-    see() takes every picture, as soon after the one before as anybody likes: wanted() says when the
-    next are of use. settle() says that what was seen last is now the settled view. single() judges
-    one still picture without the ones before."""
+    see() takes pictures at any rate; wanted() says when the next ones are useful. settle() makes
+    the last picture the settled view. single() judges one still picture without earlier ones."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._last: Planes | None = None
-        self._beat: Planes | None = None  # the last one that was learnt from
+        self._beat: Planes | None = None  # the last picture that was learnt from
         self._beat_at = -1e9
         self._noise: np.ndarray | None = None
         self._moved_at = -1e9
@@ -75,14 +72,14 @@ class Watcher:
         self._checked: tuple[ForeignObject | None, bool] | None = None
         self._image: np.ndarray | None = None
         self._settled: Planes | None = None
-        self._small: tuple[np.ndarray, Pose, View] | None = None  # the view made last, of what
+        self._small: tuple[np.ndarray, Pose, View] | None = None  # the last view, and its source
         self._views: tuple[View, ...] = ()  # the settled view and the one before it
         self._detail = 0.0
         self._blocks: dict[str, np.ndarray] = {}
         self._pose: Pose | None = None
 
     def see(self, image: np.ndarray, now: float) -> TableState:
-        """What this picture says, (h, w, 3) BGR or (h, w) grey uint8, always of the same size, at
+        """Judges a picture, (h, w, 3) BGR or (h, w) grey uint8, always of the same size, taken at
         `now` seconds."""
         small = shrink_picture(image)
         planes = light_and_tint(image, small)
@@ -120,16 +117,16 @@ class Watcher:
         return self._say(state, now, **more)
 
     def _moves_slowly(self, planes: Planes, change: np.ndarray) -> bool:
-        """Whether something moves that is too slow to be seen from one picture to the next, at a
-        table that rests: compared with the beat before. Learns how restless blocks are. change: of
-        each block from the picture before"""
+        """Whether something at a resting table moves too slowly to be seen from one picture to the
+        next, by comparing with the last beat. Learns how restless blocks are. change: of each block
+        since the last picture"""
         if self._beat is not None and self._beat is not self._last:
             change = block_differences(planes, self._beat)
         return self._learn(change) and self._beat_at >= self._moved_at
 
     def wanted(self, now: float) -> list[float]:
-        """When, after a picture taken at `now`, others are of use sooner than at a table at rest:
-        while something moves, or has stopped"""
+        """The times after `now` at which pictures are useful earlier than at a table at rest: while
+        something moves, or has just stopped"""
         if self._state == "dark" or now - self._moved_at >= REST - SLACK:
             return []
         often = np.arange(HURRY, REST - HURRY / 2, HURRY)
@@ -150,9 +147,9 @@ class Watcher:
         free: bool = True,
         sites: Iterable[str] | None = None,
     ) -> None:
-        """The picture seen last (or this one) is the settled view, the board lying in it as `pose`
-        says. free: as known_free() has it; sites: only of these it is known what lies there now,
-        the others are compared with what they were before (None: all are known)."""
+        """Makes the last picture (or this one) the settled view, with the board at `pose`. free:
+        see known_free(); sites: those whose contents are known now; the others are compared with
+        their earlier view (None: all are known)."""
         image = self._image if image is None else image
         if image is None:
             raise ValueError("no picture was seen yet")
@@ -167,7 +164,7 @@ class Watcher:
                 old.flat[self._blocks[site]] = 1
             for now, then in zip(planes, before):
                 where = cv2.resize(old, now.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
-                # light has drifted alike
+                # light has drifted equally
                 now[where] = then[where] + round(float(np.median(now[::4, ::4] - then[::4, ::4])))
         self._settled = planes
         self._detail = visible_detail(self._settled[0])
@@ -176,15 +173,15 @@ class Watcher:
         self._checked = None
 
     def known_free(self, image: np.ndarray) -> None:
-        """Nothing foreign lies on the settled board in this picture, so that hands can be told by
-        it"""
+        """Declares that this picture of the settled board shows nothing foreign, so that hands can
+        be detected by comparing with it"""
         view = self._view(image)
-        if not self._views or view is not self._views[0]:  # read once more, it is no other view
+        if not self._views or view is not self._views[0]:  # reading it again gives no other view
             self._views = (view, *self._views[:1])
 
     def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> TableState:
-        """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the
-        settled view, or before there is one with `scene`, a view of the empty board
+        """Judges one still picture with a known pose: "hand", "dark" or "still". It is compared
+        with the settled view, or, before there is one, with `scene`, a view of the empty board
         (Registrar.scene)."""
         if is_dark_view(shrink_picture(image)):
             return TableState("dark", 0.0)
@@ -194,7 +191,7 @@ class Watcher:
         return TableState("hand" if foreign is not None else "still", 0.0, foreign=foreign)
 
     def _view(self, image: np.ndarray) -> View:
-        """A picture of the board as it lies"""
+        """The small view of a picture with the current pose"""
         assert self._pose is not None, "settle() has told it"
         known = self._small
         if known is None or known[0] is not image or known[1] is not self._pose:
@@ -203,9 +200,9 @@ class Watcher:
         return known[2]
 
     def _hand(self, now: View, before: tuple[View, ...]) -> ForeignObject | None:
-        """A hand that none of the views before shows. One that rested in a settled view, taken for
-        something else, has gone
-        when it is missing: the view before that one knows the table without it."""
+        """A hand that no earlier view shows. If a hand at rest was taken for something else in the
+        settled view, its leaving is a difference too; the view before that one shows the table
+        without it."""
         found = None
         for view in before:
             found = find_foreign(self.plan, now, view)
@@ -214,9 +211,9 @@ class Watcher:
         return found
 
     def _learn(self, change: np.ndarray) -> bool:
-        """Whether some blocks move; the others teach how restless each block is by itself"""
+        """Whether some blocks move; learns from the others how restless they are on their own"""
         usual, moving = self._usual(), self._exceeds(change)
-        # what goes on and on (a candle, a screen) becomes usual in the end
+        # continuous movement (a candle, a screen) becomes usual in the end
         rate = np.where(moving, 0.02, 0.1)
         noise = self._noise
         noise += rate * (np.minimum(change, 4 * usual + LEAST_CHANGE) - noise)
@@ -227,7 +224,8 @@ class Watcher:
         return change > SURELY_CHANGED * self._usual() + LEAST_CHANGE
 
     def _usual(self) -> np.ndarray:
-        """(planes, rows, columns) how restless each block is; none much less than the others"""
+        """(planes, rows, columns) how restless each block usually is, none much less than the
+        others"""
         assert self._noise is not None, "see() begins with it"
         return np.maximum(self._noise, 0.7 * np.median(self._noise, axis=(1, 2), keepdims=True))
 
@@ -237,7 +235,7 @@ class Watcher:
         return np.any(self._exceeds(block_differences(planes, self._settled)), axis=0)
 
     def _enters(self, planes: Planes) -> bool:
-        """Whether what differs from the settled view reaches from the picture's edge well into the
+        """Whether the differences from the settled view reach from the picture's edge well into the
         picture"""
         changed = cv2.morphologyEx(
             self._changed(planes).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)
@@ -252,8 +250,8 @@ class Watcher:
         return False
 
     def _at_rest(self, planes: Planes) -> tuple[str, dict]:
-        """What a table at rest shows, state and more of a Look: a hand that lies there, a covered
-        lens, or which sites changed"""
+        """What a table at rest shows (state and other fields of a TableState): a resting hand, a
+        covered lens, or which sites changed"""
         if self._settled is None or not are_comparable(self._settled, planes):
             return "covered" if visible_detail(planes[0]) < 0.5 else "still", {}
         share = visible_detail(planes[0]) / max(self._detail, 1e-6)
@@ -282,8 +280,8 @@ class Watcher:
 
 
 def shrink_picture(image: np.ndarray) -> np.ndarray:
-    """A small grey picture, (h, w) uint8; of colours only the green, which a strided view gives for
-    nothing"""
+    """A small grey picture, (h, w) uint8; of a colour picture the green channel, which costs
+    nothing as a strided view"""
     while max(image.shape[:2]) > 2 * WATCHED_PX:
         image = image[::2, ::2]
     small = (
@@ -297,14 +295,13 @@ def shrink_picture(image: np.ndarray) -> np.ndarray:
 
 
 def is_dark_view(small: np.ndarray) -> bool:
-    """Whether even the brightest part shows nothing"""
+    """Whether even the brightest part is too dark"""
     return bool(np.percentile(small[::4, ::4], 95) < DARK_PICTURE)
 
 
 def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
-    """The small picture's light, int16 on a logarithmic scale, and of a colour picture also red
-    against blue, half as
-    large: a red piece in a green one's place need be neither lighter nor darker."""
+    """The small picture's brightness, int16 on a logarithmic scale, and for a colour picture also
+    red against blue at half the size: a red piece in place of a green one may be equally bright."""
     if image.ndim == 2 or image.shape[2] < 3:
         return (LOG_STEPS[small],)
     step = max(round(image.shape[0] / small.shape[0]), 1)
@@ -329,9 +326,9 @@ def block_differences(a: Planes, b: Planes) -> np.ndarray:
 
 
 def block_restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
-    """(rows, columns) how much each block of two pictures differs, light aside: mean absolute
-    difference from the block's own mean difference, or, where more, that of the mean from its
-    neighbours'"""
+    """(rows, columns) how much each block of two pictures differs, apart from light: the mean
+    absolute deviation from the block's mean difference, or, if larger, the deviation of that mean
+    from its neighbours'"""
     rows, columns = a.shape[0] // block, a.shape[1] // block
     d = cv2.subtract(a, b).astype(np.float32)
     mean = cv2.resize(d, (columns, rows), interpolation=cv2.INTER_AREA)
@@ -344,15 +341,15 @@ def block_restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
 
 
 def visible_detail(steps: np.ndarray) -> float:
-    """How much there is to see: mean absolute difference of pixels from their neighbourhood, small
-    noise left out"""
+    """The amount of detail: mean absolute difference of pixels from their neighbourhood, without
+    small noise"""
     s = cv2.blur(steps.astype(np.float32), (3, 3))
     return float(np.abs(s - cv2.blur(s, (15, 15))).mean())
 
 
 def site_blocks(plan: Plan, pose: Pose, shape: tuple[int, int]) -> dict[str, np.ndarray]:
-    """site -> numbers of the blocks in which its pieces may be seen, with their height and some
-    sloppiness"""
+    """site -> indices of the blocks in which its pieces may be seen, allowing for their height and
+    inexact placement"""
     rows, columns = shape[0] // BLOCK, shape[1] // BLOCK
     tallest = max((p.height for p in plan.piece), default=0.0)
     out = {}

@@ -1,5 +1,5 @@
-"""Which way a board lies that looks like itself turned, or a square further: everything that is
-read on it decides. Its central value: Placement."""
+"""Decides the orientation and position of a board that looks the same when turned, or a square
+further, from everything that is read on it. Central value: Placement."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from vision.plan import Plan
 from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import corner_shift
 
-CERTAIN = math.log(200)  # log odds from which one place stands out
-# that something else lies on a site: marks are misread for that now and then
+CERTAIN = math.log(200)  # log odds at which one placement is accepted
+# log-probability of something foreign on a site: marks are sometimes misread as that
 STRANGE = math.log(0.08)
-# log odds that the board lies as it did in the calibration photos, or a look before
+# log odds for the placement of the calibration photos, or of the previous picture
 USUAL_PLACE = 2.0
-# mean log-probability that a site loses from which on the place is doubted: right ones lose 0.01,
-# wrong ones 0.06 at least
+# mean log-probability lost per site above which the placement is doubted: correct ones lose 0.01,
+# wrong ones at least 0.06
 POOR = 0.05
-# and where every square of the table is looked at too: right ones lose 0.09, one of twelve 0.14,
-# wrong ones 0.16 or more
+# the same if squares of the whole table are considered: correct ones lose 0.09 (one of twelve
+# 0.14), wrong ones 0.16 or more
 POOR_EVERYWHERE = 0.15
-NEIGHBOUR_ROUNDS = 4  # times that places about the best one are looked at
-SAME_PX = 12.0  # how far corners of poses may be apart that are one
+NEIGHBOUR_ROUNDS = 4  # rounds in which placements around the best one are tried
+SAME_PX = 12.0  # poses with corners closer than this are the same
 
 
 class Placement(msgspec.Struct, frozen=True, eq=False):
-    """A pose and how likely (log-probability) what is read there makes it"""
+    """A pose and its log-probability, given what is read there"""
 
     pose: Pose
     likely: float
 
 
 def weigh_reading(plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior) -> float:
-    """Log-probability of all that is read: of pieces, of empty sites, of where kinds are wont to
-    lie; something strange on a site is unlikely, whatever piece it resembles"""
+    """Log-probability of everything read: of pieces, of empty sites, and of the usual places of
+    kinds; something foreign on a site is unlikely, whatever piece it resembles"""
     return sum(site_likelihoods(found)) + usual.log_prior(plan, found)
 
 
 def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
-    """Log-probability of what is read on each site of which anything is known"""
+    """Log-probability of the reading of each site that has one"""
     return [STRANGE if e.foreign else e.options[0][1] for e in found.values() if e.options]
 
 
@@ -53,8 +53,8 @@ def is_implausible(
     usual: PlacementPrior,
     poor: float = POOR,
 ) -> bool:
-    """Whether so little is read plainly that the board may lie elsewhere. usual: where kinds are
-    wont to lie, asked too as a network reads as plainly where the board does not lie; poor: as of
+    """Whether so little is read clearly that the placement may be wrong. usual: the usual places of
+    kinds, used as well because a network may read just as clearly at a wrong placement; poor: see
     `is_poor`"""
     read = site_likelihoods(found)
     if len(read) < len(plan.site):
@@ -63,8 +63,8 @@ def is_implausible(
 
 
 def is_poor(plan: Plan, likely: float, poor: float = POOR) -> bool:
-    """Whether a log-probability of all sites together is less than where a board lies. poor: what a
-    site loses there at most, POOR or another of its kind"""
+    """Whether the log-probability of all sites together is too low for a correct placement. poor:
+    the most that a site loses at a correct one, POOR or POOR_EVERYWHERE"""
     return likely < -poor * len(plan.site)
 
 
@@ -75,12 +75,12 @@ def choose_placement(
     neighbours: Callable[[Pose, bool], Sequence[Pose]],
     poor: float = POOR,
 ) -> Placement:
-    """The pose at which most is read plainly; `maybe_turned`, with the others in `as_well`, as long
-    as another comes near, or little is read plainly anywhere.
+    """The pose at which most is read clearly; `maybe_turned`, with the others in `as_well`, if
+    another comes close, or if little is read clearly at any of them.
 
-    ways: poses at which the board may lie, the usual one first; neighbours: (pose, whether a square
-    further rather than turned) -> poses about it, which are tried where the best so far changes;
-    poor: as of `is_poor`"""
+    ways: the candidate poses, the usual one first; neighbours: (pose, whether shifted by a square
+    rather than turned) -> poses around it, tried whenever the best one changes; poor: see
+    `is_poor`"""
     tried: list[Placement] = []
 
     def consider(poses: Sequence[Pose], bonus: float = 0.0) -> None:
@@ -90,7 +90,7 @@ def choose_placement(
 
     consider(ways[:1], USUAL_PLACE)
     consider(ways[1:])
-    asked: set[tuple[int, bool]] = set()  # about which of `tried`, and whether a square further
+    asked: set[tuple[int, bool]] = set()  # (index in `tried`, whether shifted)
     for _ in range(NEIGHBOUR_ROUNDS):
         best = max(range(len(tried)), key=lambda n: tried[n].likely)
         fresh = [aside for aside in (False, True) if (best, aside) not in asked]

@@ -1,4 +1,4 @@
-"""What the eye needs of a plan (docs/contracts.md, Plans and layouts): where sites lie and how big
+"""What vision needs of a plan (docs/contracts.md, Plans and layouts): where sites are and how big
 the kinds of piece are. Knows no game."""
 
 from __future__ import annotations
@@ -25,34 +25,32 @@ class BadPlan(ValueError):
 
 
 Point = tuple[float, float]
-# longer side of a board, mm: else it was measured in something else
+# limits for a board's longer side, mm: otherwise it was measured in another unit
 SMALLEST_BOARD, LARGEST_BOARD = 50, 5000
-# mm: with a piece as large a smaller board is a small board, not one in centimetres
+# mm: if some piece is at least this large, a smaller board really is small, not measured in
+# centimetres
 SMALL_PIECE = 5
-TIGHT = 1.2  # of a site's box that a piece laid on it may be
-LONG_SITE = 1.3  # times its width that a site is long which is looked at along its length
-STRAIGHT = 1.0  # degrees askew that no hand and no print keeps to
-# cosine by which a rectangle's corners may miss a right angle, and of its shorter side, by which
-# one that faces another may differ from it: of 309 slots outlined by hand 0.19 and 0.53 at most
+TIGHT = 1.2  # how large a piece on a site may be, relative to the site's box
+LONG_SITE = 1.3  # a site at least this many times as long as wide is viewed along its length
+STRAIGHT = 1.0  # degrees: smaller deviations are within the accuracy of hand and print
+# tolerances for a rectangle: cosine of its corners, and the difference of opposite sides as a share
+# of its shorter side; in 309 slots outlined by hand at most 0.19 and 0.53
 ASKEW_CORNER, NARROWED = 0.25, 0.6
-SHARED_AREA = 0.5  # of a site, that another may not cover
+SHARED_AREA = 0.5  # share of a site that another one must not cover
 
 
 class Piece(msgspec.Struct, frozen=True):
     """A kind of piece. size: mm, one number for a disc's diameter or (width, depth); height: mm.
 
-    spans: (columns, rows) of sites it covers, listed on the upper left one, with `over` lying under
-    it on each. looks, turned: it is the kind `looks`, turned by so many degrees from lying straight
-    on its site.
-    back: the kind that it is when it lies on its other side; the box holds so many of both
-    together.
-    on: tags of the sites on which people lay it, where not everywhere: what is asked to be laid for
-    a calibration keeps to that.
-    directed: which way it points tells it from another kind (shogi men are their owner's): it and
-    all of its size are laid as the calibration's photos show them, some degrees askew.
-    base: on a cluster site it lies below the loose pieces (a tile, a card) and is listed first.
-    artwork: what is printed on it, part by part: two kinds with the same word in the same place
-    look alike there; () where the plan says nothing of it.
+    spans: (columns, rows) of sites it covers, listed on the upper left one, with `over` under it on
+    each. looks, turned: it is the kind `looks`, turned by this many degrees on its site. back: the
+    kind that it is when it lies on its other side; `count` is for both together. on: tags of the
+    sites on which it may lie, if not everywhere: the samplers for a calibration respect that.
+    directed: its direction tells it from another kind (as shogi men show their owner): it and all
+    of its size are expected to lie as in the calibration photos, give or take some degrees. base:
+    on a cluster site it lies below the loose pieces (a tile, a card) and is listed first. artwork:
+    what is printed on it, part by part: two kinds with the same word at the same index look alike
+    there; () if the plan does not say.
     """
 
     kind: str
@@ -71,7 +69,7 @@ class Piece(msgspec.Struct, frozen=True):
 
     @property
     def disc(self) -> bool:
-        """Whether it is round: its size is one number then"""
+        """Whether it is round: then its size is one number"""
         return not isinstance(self.size, tuple)
 
     @property
@@ -81,12 +79,12 @@ class Piece(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> tuple[Point, bool, float]:
-        """Footprint, whether it is round, height: what pieces of other kinds may share"""
+        """Footprint, whether it is round, height: other kinds may have the same"""
         return self.footprint, self.disc, self.height
 
     @property
     def looks_like(self) -> str:
-        """The kind it is, but for how it is turned"""
+        """The kind it is, ignoring how it is turned"""
         return self.looks or self.kind
 
 
@@ -94,8 +92,8 @@ class Site(msgspec.Struct, frozen=True, dict=True):
     """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the
     cell a spot lies in.
 
-    group: sites of one group are alike, and what lies on them lies the same way round; None where
-    the plan says nothing of it.
+    group: sites of one group are alike, and pieces on them face the same way; None if the plan does
+    not say.
     """
 
     id: str
@@ -110,12 +108,12 @@ class Site(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def outlines(self) -> tuple[np.ndarray, ...]:
-        """every outline as an (N, 2) float array, mm"""
+        """Every outline as an (N, 2) float array, mm"""
         return tuple(np.array(o, float) for o in (self.outline, *self.also))
 
     @cached_property
     def centre(self) -> np.ndarray:
-        """(2,) mm: the middle of the outline's bounding box; not to be written to"""
+        """(2,) mm: the middle of the outline's bounding box; read-only"""
         o = np.array(self.outline, float)
         middle = (o.min(0) + o.max(0)) / 2
         middle.flags.writeable = False
@@ -123,17 +121,18 @@ class Site(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def frame(self) -> tuple[np.ndarray, float]:
-        """How it is looked at: (2,) mm width and depth of its box, and by how many degrees,
-        clockwise, that is turned. A pile's site that is a rectangle is looked at as it lies, along
-        its length if it has one, so that slots at all angles look alike; any other site straight"""
+        """The frame in which it is viewed: (2,) mm width and depth of its box, and the box's
+        clockwise rotation in degrees. A rectangular pile site is viewed at its own angle, along its
+        length if it is long, so that slots at all angles look alike; any other site is viewed
+        unrotated"""
         corners = np.array(self.outline, float)
         straight = np.ptp(corners, axis=0), 0.0
         if self.reads != "pile" or len(corners) != 4:
             return straight
         edges = np.roll(corners, -1, 0) - corners
-        sides = (edges[:2] - edges[2:]) / 2  # the mean of two that face each other
+        sides = (edges[:2] - edges[2:]) / 2  # the mean of opposite sides
         long, short = lengths = np.sort(np.linalg.norm(sides, axis=1))[::-1]
-        gap = np.linalg.norm(edges[0] + edges[2])  # between them, where it is drawn narrower
+        gap = np.linalg.norm(edges[0] + edges[2])  # the difference between them
         if abs(sides[0] @ sides[1]) > ASKEW_CORNER * long * short or gap > NARROWED * short:
             return straight
         x, y = max(sides, key=np.linalg.norm)
@@ -165,19 +164,18 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def directed_sizes(self) -> frozenset[Point]:
-        """The footprints of pieces that lie only as the samplers show them"""
+        """The footprints of pieces that lie only in the orientation that the samplers show"""
         return frozenset(p.footprint for p in self.piece if p.directed)
 
     @cached_property
     def base(self) -> frozenset[str]:
-        """The kinds that lie below the loose pieces of their site; empty where the plan says
-        nothing of any"""
+        """The kinds that lie below the loose pieces of their site; empty if the plan names none"""
         return frozenset(p.kind for p in self.piece if p.base)
 
     @cached_property
     def artwork(self) -> dict[str, tuple[str, ...]]:
         """kind -> what is printed on it, part by part; a kind that looks like another is printed
-        like it. Without the kinds of which the plan says nothing"""
+        like it. Only kinds for which the plan says so"""
         shown = {
             p.kind: p.artwork or (self.pieces[p.looks].artwork if p.looks else ())
             for p in self.piece
@@ -186,8 +184,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """group -> its sites, in the file's order; sites of which the plan says nothing are in
-        none"""
+        """group -> its sites, in the file's order; sites without a group are in none"""
         out: dict[str, tuple[str, ...]] = {}
         for s in self.site:
             if s.group is not None:
@@ -196,7 +193,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def one(self) -> dict[str, str]:
-        """kind -> the kind that stands for all that the same piece is when it lies otherwise
+        """kind -> the kind that represents all kinds that are the same piece lying differently
         (`looks`, `back`)"""
         out = {p.kind: p.kind for p in self.piece}
         for p in self.piece:
@@ -208,8 +205,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def fitting(self) -> dict[str, frozenset[str]]:
-        """kind -> the sites on which people lay it: those that have one of the tags it names, else
-        those it is not much too large for; all, where it is for each"""
+        """kind -> the sites on which it may lie: those with one of the tags it names, otherwise
+        those it is not much too large for; all sites if it is too large for each"""
         every = frozenset(self.sites)
         boxes = {s.id: np.sort(s.frame[0]) for s in self.site}
         out = {}
@@ -223,7 +220,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         return out
 
     def number(self, kind: str) -> int:
-        """How many of a kind the box holds, whichever way they lie; 0: that is not told"""
+        """How many of a kind the box holds, whichever way they lie; 0 if unknown"""
         return max(p.count for p in self.piece if self.one[p.kind] == self.one[kind])
 
     @cached_property
@@ -233,14 +230,14 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         return np.array([[0, 0], [w, 0], [w, h], [0, h]], float)
 
 
-# msgspec reads a type's annotations when it first meets it, and crashes Python where another thread
-# uses what is half read. So types that threads convert to are met on import.
+# msgspec reads a type's annotations on first use, and crashes Python if another thread uses the
+# half-read type. So decoders for types that threads convert to are built on import.
 msgspec.json.Decoder(Plan)
 
 
 def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
-    """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone,
-    misspelt ones are not."""
+    """Raises BadPlan for anything unusable. Unknown keys (of other programs) are ignored, misspelt
+    ones are not."""
     check_keys(data, name)
     for what in ("site", "piece"):
         if isinstance(data.get(what), dict):
@@ -269,8 +266,7 @@ WORDS = {
 
 
 def check_keys(data: dict[str, Any], name: str) -> None:
-    """Raises BadPlan for a key that is nearly one that is read: what it says would be lost in
-    silence"""
+    """Raises BadPlan for a key that is nearly a known one: it would be silently ignored"""
     entries = [("", None, data)] + [
         (what, n, e)
         for what in ("piece", "site")
@@ -283,7 +279,7 @@ def check_keys(data: dict[str, Any], name: str) -> None:
 
 
 def misspelt_key(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
-    """What is wrong with a table that has a key which is nearly one that is read"""
+    """The fault of a table with a key that is nearly a known one"""
     for key in entry:
         if key not in keys and (meant := difflib.get_close_matches(key, keys, 1, 0.75)):
             return f"{key!r} is not read; {meant[0]!r} is meant?"
@@ -291,8 +287,8 @@ def misspelt_key(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
 
 
 def plain_fault(fault: str, data: dict[str, Any]) -> str:
-    """What a reader of the plan understands of a complaint that ends in a path such as
-    $.site[0].outline"""
+    """Rewrites an error that ends in a path such as $.site[0].outline for people who read the
+    plan"""
     said, _, path = fault.partition(" - at `")
     said = said.replace("Invalid enum value", "is")
     said = re.sub(r"Object missing required field `(\w+)`", r"\1 is missing", said)
@@ -314,7 +310,7 @@ def plain_fault(fault: str, data: dict[str, Any]) -> str:
 
 
 def check_plan(plan: Plan, name: str) -> None:
-    """Raises BadPlan where what a plan says makes no sense"""
+    """Raises BadPlan if a plan makes no sense"""
     if not plan.site:
         raise BadPlan(f"{name}: no sites")
     check_size(plan, name)
@@ -336,7 +332,7 @@ def check_plan(plan: Plan, name: str) -> None:
 
 
 def check_size(plan: Plan, name: str) -> None:
-    """Raises BadPlan for a board that cannot be so large in mm"""
+    """Raises BadPlan for an implausible board size in mm"""
     if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
         raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
     tiny = max(plan.size) < SMALLEST_BOARD and all(
@@ -350,7 +346,7 @@ def check_size(plan: Plan, name: str) -> None:
 
 
 def check_names(plan: Plan, name: str) -> None:
-    """Raises BadPlan for a site or a piece without a name of its own"""
+    """Raises BadPlan for a site or a piece without a unique name"""
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:
             raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
@@ -360,7 +356,8 @@ def check_names(plan: Plan, name: str) -> None:
 
 
 def check_piece(p: Piece, plan: Plan, name: str) -> None:
-    """Raises BadPlan for a piece that cannot be so large, or names what the plan lacks"""
+    """Raises BadPlan for a piece of implausible size, or one that refers to something the plan
+    lacks"""
     numbers = np.array([*p.footprint, p.height, p.count, *(p.spans or (1, 1))], float)
     if not np.isfinite(numbers).all() or min(p.footprint) <= 0:
         raise BadPlan(f"{name}: piece {p.kind}: size {p.size} is not positive")
@@ -376,14 +373,13 @@ def check_piece(p: Piece, plan: Plan, name: str) -> None:
 
 
 def compose_letters(name: str) -> str:
-    """A name whose letters carry their dots and strokes with them, as some keyboards write them and
-    others do not"""
+    """A name in composed form (Unicode NFC), since keyboards differ in how they write accents"""
     return unicodedata.normalize("NFC", name)
 
 
 def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:
-    """Raises BadPlan for an outline that is none: two points, a line, crossed, or nowhere near the
-    board"""
+    """Raises BadPlan for an invalid outline: two points, a line, crossing itself, or nowhere near
+    the board"""
     if len(outline) < 3:
         raise BadPlan(f"{where}: an outline needs three points")
     if not np.isfinite(outline).all():
@@ -398,8 +394,8 @@ def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:
 
 
 def check_overlaps(plan: Plan, name: str) -> None:
-    """Raises BadPlan for two places of piles of which one covers most of the other: nobody could
-    tell on which a piece lies"""
+    """Raises BadPlan if one pile site covers most of another: nobody could tell on which a piece
+    lies"""
     piles = [s for s in plan.site if s.reads == "pile" and s.of is None]
     low = np.array([s.outlines[0].min(0) for s in piles]).reshape(-1, 2)
     high = np.array([s.outlines[0].max(0) for s in piles]).reshape(-1, 2)
@@ -414,7 +410,7 @@ def check_overlaps(plan: Plan, name: str) -> None:
 
 
 def shared_area(a: np.ndarray, b: np.ndarray) -> float:
-    """Share of the smaller of two outlines that lies in the other"""
+    """Share of the smaller of two outlines that lies inside the other"""
     low = np.minimum(a.min(0), b.min(0))
     scale = 100 / (np.maximum(a.max(0), b.max(0)) - low).max()
     masks = [np.zeros((102, 102), np.uint8) for _ in range(2)]

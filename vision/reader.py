@@ -1,4 +1,4 @@
-"""From a picture to evidence: where the board is, then what lies on each site. Its central value:
+"""From a picture to evidence: where the board is, then what lies on each site. Central value:
 Reader."""
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from vision.storage import model_file
 from vision.storage.heap_trim import trim_heap
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
-LIKELIEST = 4  # places on a board of squares that are weighed closely
+LIKELIEST = 4  # placements on a board of squares that are examined closely
 HEAPS = msgspec.json.Decoder(HeapPrior)
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
 
 class Reader:
-    """The whole eye: reads pictures of one copy. Keeps nothing of them itself: what is known of the
-    last look comes in `last` and `cache`, which belong to whoever looks."""
+    """Reads pictures of one copy. It keeps no state between pictures: what is known from the
+    previous one is passed in `last` and `cache`, which belong to the caller."""
 
     def __init__(
         self,
@@ -54,16 +54,16 @@ class Reader:
         prior: PlacementPrior | None = None,
         heaps: HeapPrior | None = None,
     ) -> None:
-        """plan: with its outlines where this copy's print has them; learned: the network; prior:
-        where kinds lay in the calibration photos; heaps: whether pieces that lie together are of
-        one kind"""
+        """plan: with its outlines moved onto this copy's print; learned: the network; prior: where
+        kinds lay in the calibration photos; heaps: whether pieces that lie together are of one
+        kind"""
         self.plan, self.registrar = plan, registrar
         self.learned = learned
         self.prior, self.heaps = prior or PlacementPrior({}), heaps or HeapPrior()
 
     @property
     def given_plan(self) -> Plan:
-        """The plan as the copy has it, whose outlines may miss the print by some millimetres"""
+        """The plan as given for the copy, whose outlines may be some millimetres off the print"""
         return self.registrar.plan
 
     def read(
@@ -75,9 +75,9 @@ class Reader:
     ) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
 
-        image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read
-        (None: all); cache: of the readings of this board before, which is brought up to date, and
-        what it knows of the other sites told along with these."""
+        image: (h, w, 3) uint8 BGR; last: the previous pose, tried first; sites: only these are read
+        (None: all); cache: of earlier readings of this board; it is updated, and supplies the
+        evidence of the other sites."""
         return self.find_and_read(image, last, sites, cache)[1]
 
     def find_and_read(
@@ -87,8 +87,8 @@ class Reader:
         sites: Set[str] | None = None,
         cache: FrameCache | None = None,
     ) -> tuple[Pose, Evidence]:
-        """The same, with the pose. Where so little can be read that the board may lie turned or a
-        square off, those places are read too. Raises NoBoard."""
+        """The same, with the pose. If so little can be read that the board may be turned or a
+        square off, those placements are read too. Raises NoBoard."""
         start = time.perf_counter()
         pose = self.locate(image, last)
         found = self.read_at(image, pose, sites, cache)
@@ -99,8 +99,7 @@ class Reader:
         return pose, msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
-        """Where the board lies in this picture; `last` itself where it still lies so. Raises
-        NoBoard."""
+        """The board's pose in this picture; `last` itself if it still holds. Raises NoBoard."""
         if is_dark(image):
             raise NoBoard("the picture is dark")
         pose = self.registrar.locate(image, last)
@@ -110,10 +109,10 @@ class Reader:
         return pose
 
     def resolve_doubt(self, image: np.ndarray, pose: Pose, last: Pose | None) -> Pose:
-        """The best of the places where a board that is seen at `pose` may lie; `last` where that
-        was in doubt, and is still"""
+        """The best of the possible placements of a board seen at `pose`; `last` if that was in
+        doubt, and still is"""
         chosen = self.right_way(image, pose)
-        # it may lie quite elsewhere by now
+        # it may have moved completely
         if last is not None and is_poor(self.plan, chosen.likely, self.poor_share):
             afresh = self.right_way(image, self.registrar.locate(image, None))
             chosen = max(chosen, afresh, key=lambda p: p.likely)
@@ -123,8 +122,8 @@ class Reader:
         return chosen.pose
 
     def right_way(self, image: np.ndarray, pose: Pose) -> Placement:
-        """Of the places where a board may lie for what is seen of its print, turned or some squares
-        off, the one that everything read there speaks for; `maybe_turned` while it is in doubt"""
+        """The placement, among those that fit the print (turned or some squares off), that the
+        complete reading supports; `maybe_turned` if it is in doubt"""
         ways, picture = self.registrar.ways(image, pose), Pyramid.of(image)
         grid = self.square_grid
         if grid is not None:
@@ -140,21 +139,22 @@ class Reader:
         )
 
     def may_lie_elsewhere(self, image: np.ndarray, pose: Pose) -> bool:
-        """Whether a board that is read poorly at this pose may lie turned, or a square off. A print
-        of squares with men on it may be seen in one place alone, and that a wrong one"""
+        """Whether a board that is read poorly at this pose may be turned, or a square off. With men
+        on it, a print of squares may fit only one placement, and that a wrong one"""
         if self.square_grid is not None:
             return pose.by != "markers"
         return self.registrar.is_ambiguous(image, pose)
 
     @property
     def poor_share(self) -> float:
-        """What each site loses in log-probability, as the mean, where this board lies at most"""
+        """The most log-probability that a site of this board loses on average at the correct
+        placement"""
         return POOR if self.square_grid is None else POOR_EVERYWHERE
 
     @property
     def square_grid(self) -> SquareGrid | None:
-        """The squares of a board that looks like itself a square further, on which all pieces stand
-        and are read by the network: where it may lie is then asked of all squares"""
+        """The grid of a board that looks the same a square further and on which all pieces stand:
+        its placement is then decided among all squares"""
         groups = self.learned.groups
         if len(groups) != 1 or not groups[0].tall or not self.registrar.repeats_by_squares:
             return None
@@ -167,7 +167,7 @@ class Reader:
         sites: Set[str] | None = None,
         cache: FrameCache | None = None,
     ) -> Evidence:
-        """The same as read() for a pose that is known to hold"""
+        """The same as read() for a pose known to be right"""
         start = time.perf_counter()
         found = self.read_sites(image, pose, sites, cache)
         doubt = pose.maybe_turned or (
@@ -193,8 +193,8 @@ class Reader:
         sites: Set[str] | None = None,
         cache: FrameCache | None = None,
     ) -> dict[str, SiteEvidence]:
-        """site -> evidence, each site by itself; nothing of sites beyond the picture's edge. cache:
-        sites are read alone only where it knows of all others"""
+        """site -> evidence, each site by itself; sites outside the picture are omitted. cache: some
+        sites are read alone only if it knows all others"""
         picture = Pyramid(image)
         if cache is not None:
             cache.begin(self, pose)
@@ -205,7 +205,7 @@ class Reader:
         return {s: UNSEEN if s in beyond else e for s, e in found.items()}
 
     def give_back(self) -> None:
-        """Frees what is only of use while pictures are read, and what earlier ones left behind."""
+        """Frees memory that is useful only while pictures are read, and remains of earlier ones."""
         self.learned.trunk.give_back()
         trim_heap()
 
@@ -225,13 +225,12 @@ class Reader:
         return arrays
 
     def save(self, path: str | Path) -> None:
-        """Writes the model file, whole or not at all. Raises OSError."""
+        """Writes the model file atomically. Raises OSError."""
         model_file.save_arrays(path, self.pack())
 
     @classmethod
     def load(cls, path: str | Path, plan: Plan | None = None) -> Reader:
-        """From a model file; plan: checked against the one it was made for. Raises
-        model.BadModel."""
+        """From a model file; plan: checked against the one it was made for. Raises BadModel."""
         arrays = model_file.load_arrays(path)
         try:
             own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
@@ -258,7 +257,8 @@ class Reader:
 
 
 def as_read(plan: Plan) -> Plan:
-    """The plan without what only says how to lay samplers: a model does not change with that"""
+    """The plan without what only concerns laying samplers, since the model does not depend on
+    that"""
     return msgspec.structs.replace(
         plan, piece=tuple(msgspec.structs.replace(p, back=None) for p in plan.piece)
     )

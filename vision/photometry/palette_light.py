@@ -1,9 +1,10 @@
-"""Room light told by all colours that a copy has, where things hide most of its board. Its central
-value: LightReference.
+"""Estimates the room light from all colours of a copy, for when things hide most of its board.
+Central value: LightReference.
 
 Each place of a picture shows the empty board, or one of the copy's colours, or something foreign,
-in a light that is smooth over the board. Which of them, and in what light, is told in turns, by
-expectation-maximisation (Dempster, Laird and Rubin 1977), blurred at first and ever finer.
+in a light that varies smoothly over the board. Which of them it shows and what the light is are
+estimated alternately, by expectation-maximisation (Dempster, Laird and Rubin 1977), from coarse to
+fine.
 """
 
 from __future__ import annotations
@@ -31,47 +32,48 @@ from vision.photometry.room_light import (
 )
 from vision.storage.model_file import Arrays
 
-COLOURS = 28  # of a copy: as many as four games' boards with all their pieces have, and some shades
-# of a colour's share is the same for all: a game may show more of some than the samplers do
+COLOURS = 28  # of a copy: enough for a board of our four games with all its pieces, and some shades
+# part of the colours' shares that is spread evenly: a game may show more of some than the samplers
+# do
 EVEN_SHARE = 0.5
-STEP = 3  # every third pixel of a small view tells light as well as all
-BARE_SHARE = 0.35  # of the places show the empty board, before anything is seen
-FOREIGN_SHARE, FOREIGN_DENSITY = 0.03, np.e  # of them something else, whose colour may be any
-ROUNDS, SHARP_ROUNDS = 8, 2  # of telling both; how many of them as fine as it gets
-BLURRED, SHARPEST = 0.35, 0.08  # log units by which a place may be off, at first and at last
-TELLING = 0.1  # of a place counts: what lies there is some ten of them wide
-# one standard deviation, log units: how much brighter it is all over, sloping, curved; how much
-# redder or bluer, as a camera sets its white otherwise, and lamps of one room differ little
+STEP = 3  # every third pixel of a small view is enough to estimate light
+BARE_SHARE = 0.35  # prior share of places that show the empty board
+FOREIGN_SHARE, FOREIGN_DENSITY = 0.03, np.e  # of something foreign, of any colour
+ROUNDS, SHARP_ROUNDS = 8, 2  # iterations; how many of them at the finest level
+BLURRED, SHARPEST = 0.35, 0.08  # tolerance of a place in log units, at first and at last
+TELLING = 0.1  # weight of a place, since an object is some ten places wide
+# standard deviations of the light's constant, linear and quadratic terms, log units: of brightness;
+# of hue, where the constant is the camera's white balance and lamps in one room differ little
 BRIGHTNESS_SD, HUE_SD = (1.7, 0.9, 0.9, 0.5, 0.5, 0.5), (0.25, 0.08, 0.08, 0.05, 0.05, 0.05)
-# log units by which half of a view may look otherwise in the same light: a camera's noise is
-# 0.01 in pixels made so small, and a light that is 5 % brighter is another
+# log units by which half of a view may differ in the same light: at this size a camera's noise is
+# 0.01, and a light that is 5 % brighter counts as different
 STILL = 0.02
-FEWEST = 20  # places to tell light by
-# one standard deviation of a rendition's contrast and vividness; by how little they differ that is
-# left, from photo to photo of one camera (docs/lab/2026-11-28-the-matchers-gone.md); how far off a
-# place may be in each turn
+FEWEST = 20  # least number of places for estimating light
+# standard deviation of a rendition's contrast and vividness; differences below which it is not
+# undone, as between photos of one camera (docs/lab/2026-11-28-the-matchers-gone.md); tolerance of a
+# place in each iteration
 RENDITION_SD, LEAST_RENDITION, RENDITION_ROUNDS = 0.4, 0.03, (0.3, 0.2, 0.12, 0.12)
-RENDITION_SPAN = (0.5, 2.0)  # of contrast and vividness: no camera is farther off
-# brightness and two hues at right angles, of B G R
+RENDITION_SPAN = (0.5, 2.0)  # range of contrast and vividness in any camera
+# from B G R to brightness and two orthogonal hues
 AXES = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 LIGHT_PRECISION = np.array([BRIGHTNESS_SD, HUE_SD, HUE_SD]).T ** -2.0
 
 
 class KnownLight(msgspec.Struct, frozen=True, eq=False):
-    """The light that was told of a small log view (h, w, 3)"""
+    """The light estimated for a small log view (h, w, 3)"""
 
     seen: np.ndarray
     light: RoomLight
 
     def holds_in(self, seen: np.ndarray) -> bool:
-        """Whether another view is lit as this one: most of it looks the same"""
+        """Whether another view has the same light: most of it looks the same"""
         return float(np.median(np.abs(seen - self.seen))) < STILL
 
 
 class LightReference(msgspec.Struct, frozen=True, eq=False):
-    """What tells the light of a picture. view: (h, w, 3) float32 log, small, of the empty board of
-    `size` mm; colours: (n, 4) float32, the copy's in that light, log B G R, and the share of each;
-    none where only the board tells the light"""
+    """The reference for estimating a picture's light. view: (h, w, 3) float32 log, small, of the
+    empty board of `size` mm; colours: (n, 4) float32, the copy's colours in that light, log B G R,
+    and the share of each; empty if only the board is used"""
 
     view: np.ndarray
     size: tuple[float, float]
@@ -84,7 +86,7 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         """shown: small log views of photos that show the copy's pieces too, in any light"""
         size = (float(size[0]), float(size[1]))
         out = cls(view, size, np.zeros((0, 4), np.float32))
-        for _ in range(2 if shown else 0):  # colours tell the light better, which tells the colours
+        for _ in range(2 if shown else 0):  # better colours give better light, and vice versa
             seen = [out.estimate_light(v).within(v) for v in shown]
             out = cls(view, size, cluster_colours(seen))
         return out
@@ -102,7 +104,7 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         return cls(view, size, colours)
 
     def light_of(self, picture: Pyramid, pose: Pose) -> RoomLight:
-        """A picture's, in which the board lies so"""
+        """The light of a picture with the board at this pose"""
         return self.estimate_light(small_view(picture, pose, self.size))
 
     def estimate_light(self, seen: np.ndarray) -> RoomLight:
@@ -127,9 +129,9 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
 
 
 def tell_rendition(paint: np.ndarray, bare: np.ndarray, colours: np.ndarray) -> Rendition:
-    """How a camera shows these colours: by the places that show the board or one of them, told in
-    turns with that. paint: (N, 3) in the reference's light; bare: (N, 3) of the empty board;
-    colours: (n, 3) of the copy; all in brightness and hues"""
+    """Estimates how a camera renders these colours, alternately with which places show the board or
+    one of them. paint: (N, 3) in the reference's light; bare: (N, 3) of the empty board; colours:
+    (n, 3) of the copy; all in brightness and hues"""
     middle = np.float32(math.sqrt(3) * math.log(MIDDLE_GREY + LIGHT_FLOOR))
     told = Rendition()
     for off in RENDITION_ROUNDS:
@@ -157,7 +159,7 @@ def tell_rendition(paint: np.ndarray, bare: np.ndarray, colours: np.ndarray) -> 
 
 
 def cluster_colours(seen: Sequence[np.ndarray]) -> np.ndarray:
-    """(COLOURS, 4) float32 as of `LightReference`, of small log views in the reference's light"""
+    """(COLOURS, 4) float32 as in `LightReference`, from small log views in the reference's light"""
     pixels = np.concatenate([v.reshape(-1, 3) for v in seen]).astype(np.float32)
     of, colours = cluster_pixels(pixels, COLOURS)
     shares = np.bincount(of, minlength=COLOURS) / len(pixels)
@@ -166,7 +168,7 @@ def cluster_colours(seen: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def cluster_pixels(pixels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """((n,) whose each of pixels (n, 3) float32 is, (count, 3) colours), by k-means"""
+    """((n,) cluster of each of pixels (n, 3) float32, (count, 3) cluster colours), by k-means"""
     until = cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 1e-3
     cv2.setRNGSeed(1)
     none = np.zeros((len(pixels), 1), np.int32)
@@ -182,9 +184,9 @@ def fit_light(
     colours: np.ndarray,
     shares: np.ndarray,
 ) -> tuple[float, np.ndarray]:
-    """(how likely it is, log; (6, 3) weights as of `RoomLight`) of the light near these weights, in
-    brightness and hues. seen, bare: (N, 3) places, and of the empty board; basis: (N, 6); colours:
-    (n, 3) of the copy, shares: (n,)"""
+    """Fits the light starting from these weights: (its log-likelihood; (6, 3) weights as in
+    `RoomLight`), in brightness and hues. seen, bare: (N, 3) places, and the same of the empty
+    board; basis: (N, 6); colours: (n, 3) of the copy, shares: (n,)"""
     priors = np.log(np.concatenate([[BARE_SHARE], (1 - BARE_SHARE) * shares]))
     foreign = np.log(FOREIGN_SHARE * FOREIGN_DENSITY)
     finer = (SHARPEST / BLURRED) ** (np.arange(ROUNDS) / (ROUNDS - SHARP_ROUNDS - 1))
@@ -219,8 +221,8 @@ def fit_light(
 def sample_views(
     seen: np.ndarray, empty: np.ndarray, size: tuple[float, float], step: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every `step`th pixel of two small views (h, w, 3), both (N, 3), and the smooth functions
-    (N, 6) of their places"""
+    """Every `step`th pixel of two small views (h, w, 3), both (N, 3), and the smooth basis
+    functions (N, 6) there"""
     basis = sampled_basis(*empty.shape[:2], size, step)
     seen, empty = (np.ascontiguousarray(v[::step, ::step].reshape(-1, 3)) for v in (seen, empty))
     return seen, empty, basis

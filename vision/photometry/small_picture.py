@@ -1,4 +1,4 @@
-"""A picture made small, with its pose for that size. Its value: `View`."""
+"""A small version of a picture with its pose. Central value: `View`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALL_PX = 320  # longer side of the small pictures compared
 
 
 class View(msgspec.Struct, frozen=True, eq=False):
-    """A picture made small: (h, w, 3) uint8, its pose for that size."""
+    """A small version of a picture: (h, w, 3) uint8, and the pose at that size."""
 
     small: np.ndarray
     pose: Pose
@@ -21,7 +21,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     def of(cls, image: np.ndarray, pose: Pose) -> View:
         """A small view of a picture (h, w, 3) or (h, w) uint8 with its pose"""
         small = image
-        # halving is ten times quicker than any other area average
+        # halving is ten times as fast as any other area average
         while max(small.shape) >= 2 * SMALL_PX:
             small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
         scale = SMALL_PX / max(pose.size)

@@ -1,1 +1,1 @@
-"""Where the board lies in a picture. Its value: `vision.registration.registrar.Registrar`."""
+"""Locates the board in a picture. Entry point: `vision.registration.registrar.Registrar`."""

@@ -1,4 +1,4 @@
-"""The four ArUco cards at the board's corners (docs/contracts.md, Copies): where they should lie,
+"""The four ArUco cards at the board's corners (docs/contracts.md, Copies): their nominal places,
 and where they are in a picture."""
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from vision.storage import opencv_compat
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
 ENOUGH_CARDS = 3  # cards that a calibration photo must show
-# by so much a card may look longer than wide: a board is seldom just as long as the plan has it
+# how much longer than wide a card may look: a board is rarely exactly as long as in the plan
 OBLONG = 1.25
 # in larger pictures cards are found on a smaller copy, then measured on the full one
 CARD_SEARCH_PX = 2000
-# pixels: what white too bright spreads over a card's black bars, both their sides together
+# pixels by which overexposed white narrows a card's black bars, both sides together
 SPREAD = 3
 
 
@@ -33,7 +33,7 @@ def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
 
 
 def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
-    """id -> (4, 2) pixels, for the cards of ours in the whole picture"""
+    """id -> (4, 2) pixels, for our cards in the whole picture"""
     shrink = max(max(grey.shape) / CARD_SEARCH_PX, 1.0)
     if shrink == 1.0:
         return seen_in(grey)
@@ -43,9 +43,9 @@ def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
 
 
 def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarray]:
-    """The same at the size the picture has. Beside a dark board a camera makes white cards so
-    bright that their black bars become too
-    narrow to be known: those that are `wanted` and not found are looked for with wider ones too"""
+    """The same at the picture's own size. Next to a dark board a camera may overexpose white cards
+    so much that their black bars become too narrow to be recognised: `wanted` cards that are not
+    found are searched for with widened bars too"""
     found = {i: c for i, c in opencv_compat.detect_aruco(grey).items() if i in IDS}
     if missing := [i for i in wanted if i not in found]:
         wider = opencv_compat.detect_aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
@@ -54,8 +54,8 @@ def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarr
 
 
 def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """The same, looked for only where each is expected ((4, 2) pixels): quick, for a camera that
-    stands still."""
+    """The same, searched for only where each is expected ((4, 2) pixels): fast, for a camera that
+    does not move."""
     out = {}
     h, w = grey.shape
     for i, corners in expected.items():
@@ -71,7 +71,7 @@ def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[i
 
 
 def by_middles(cards: dict[int, np.ndarray], ideal: dict[int, np.ndarray]) -> np.ndarray:
-    """(3, 3) from mm to pixels, as the middles of three or four cards have it"""
+    """(3, 3) transformation from mm to pixels, from the middles of three or four cards"""
     here, there = (
         np.array([each[i].mean(0) for i in cards], np.float32) for each in (ideal, cards)
     )
@@ -83,13 +83,13 @@ def by_middles(cards: dict[int, np.ndarray], ideal: dict[int, np.ndarray]) -> np
 
 
 def in_order(cards: dict[int, np.ndarray], plan: Plan) -> bool:
-    """Whether three or four cards lie at their own corners, as far as that can be seen: they go
-    round clockwise, and four look square if the board has its plan's sides"""
+    """Whether three or four cards are at their own corners, as far as that can be seen: their ids
+    run clockwise, and four of them look square if the board has the plan's proportions"""
     x, y = np.array([cards[i].mean(0) for i in sorted(cards)]).T
     if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
         return False
     if len(cards) < 4:
-        return True  # three do not tell oblong from aslant
+        return True  # three cannot tell oblong from slanted
     ideal = ideal_cards(plan)
     back = np.linalg.inv(by_middles(cards, ideal))
     sides = [
@@ -97,17 +97,17 @@ def in_order(cards: dict[int, np.ndarray], plan: Plan) -> bool:
         for c in cards.values()
     ]
     wide, high = np.median(sides, 0).max(0)
-    # at another corner they look longer by its square
+    # at the wrong corners they look elongated by the square of that
     span = np.ptp([c.mean(0) for c in ideal.values()], axis=0)
     return bool(abs(np.log(wide / high)) < max(abs(np.log(span[0] / span[1])), np.log(OBLONG)))
 
 
 def turned_to_fit(cards: dict[int, np.ndarray], plan: Plan) -> dict[int, np.ndarray]:
-    """mm of the found cards' corners; a card taped upside down or sideways has its corners in
-    another order.
+    """mm of the found cards' corners; a card taped upside down or sideways has its corners in a
+    different order.
 
-    The cards' middles say how the board lies; of a card's four turns the one that fits is taken.
-    Needs ENOUGH cards."""
+    The cards' middles give the board's pose; of a card's four rotations the one that fits is used.
+    Needs ENOUGH_CARDS."""
     ideal = ideal_cards(plan)
     H = by_middles(cards, ideal)
     out = {}

@@ -1,5 +1,4 @@
-"""The board's own edge against the table: where its four sides run in a picture, to a fraction of a
-pixel."""
+"""Locates the board's four sides against the table in a picture, to a fraction of a pixel."""
 
 from __future__ import annotations
 
@@ -10,13 +9,13 @@ import numpy as np
 from vision.geometry.pose import Pose
 
 SIDE_STATIONS = 48
-ALONG_SIDE = np.linspace(0.03, 0.97, SIDE_STATIONS)  # of a side: where it is looked at
-# pixels from one line to the next; how nearly as plain as a printed line the edge must be
+ALONG_SIDE = np.linspace(0.03, 0.97, SIDE_STATIONS)  # where a side is measured
+# pixels between neighbouring lines; how clear the edge must be, relative to a printed line
 LINES_APART_PX, NEARLY_AS_PLAIN = 3, 0.45
-BOARD_SIDES = 4  # of a board: EdgePoints numbered so and higher are of lines printed on it
+BOARD_SIDES = 4  # of a board: EdgePoints.line from this number on belongs to printed lines
 SMOOTH = 1.2  # pixels
 LEVEL = np.arange(256, dtype=np.float32) / 255
-# of light (sRGB)
+# amount of light per grey level (sRGB)
 AMOUNT = 255 * np.where(LEVEL < 0.04045, LEVEL / 12.92, ((LEVEL + 0.055) / 1.055) ** 2.4).astype(
     np.float32
 )
@@ -25,9 +24,9 @@ AMOUNT = 255 * np.where(LEVEL < 0.04045, LEVEL / 12.92, ((LEVEL + 0.055) / 1.055
 class EdgePoints(msgspec.Struct, frozen=True, eq=False):
     """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across
     it, unit pixels;
-    unsure: (N,) pixels by which all points of a side may be off alike: a bevel or a dark rim leaves
-    open where the board ends;
-    line: (N,) which side or line each belongs to, 0 to 3 for the board's sides."""
+    unsure: (N,) pixels of error common to all points of a side: with a bevel or a dark rim it is
+    unclear where the board ends; line: (N,) the side or line each belongs to, 0 to 3 for the
+    board's sides."""
 
     mm: np.ndarray
     px: np.ndarray
@@ -50,13 +49,13 @@ class EdgePoints(msgspec.Struct, frozen=True, eq=False):
 
 
 def smooth_image(image: np.ndarray) -> np.ndarray:
-    """The image as sides are looked for in it"""
+    """The image, smoothed for the search for sides"""
     return cv2.GaussianBlur(image, (0, 0), SMOOTH)
 
 
 def edge_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
-    """(N, 2 reach + 1, channels): how colours change along the normal through each of (N, 2)
-    pixels, one pixel a step"""
+    """(N, 2 reach + 1, channels): the colour gradient along the normal through each of (N, 2)
+    pixels, one pixel per step"""
     at = px[:, None] + normal[:, None] * np.arange(-reach - 1, reach + 2)[None, :, None]
     at = at.astype(np.float32)
     values = cv2.remap(
@@ -67,9 +66,9 @@ def edge_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: 
 
 
 def light_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
-    """The same in amounts of light, smoothed; image: as it came. A lens blurs light, not grey
-    levels: in those the plainest place of an edge lies on its dark side, by half a pixel where
-    paper meets a dark table."""
+    """The same in amounts of light, smoothed; image: unsmoothed. A lens blurs light, not grey
+    levels: in grey levels the steepest point of an edge is shifted to its dark side, by half a
+    pixel where paper meets a dark table."""
     wide = round(2.5 * SMOOTH)
     along = np.column_stack([-normal[:, 1], normal[:, 0]])
     steps, beside = np.arange(-reach - 1 - wide, reach + 2 + wide), np.arange(-wide, wide + 1)
@@ -104,9 +103,9 @@ def find_side(
     over_dark: bool = True,
 ) -> tuple[EdgePoints | None, float]:
     """The edge near the straight line from a to b (mm), if one change of colour runs along all of
-    it, at most `limit` pixels away and standing out within `reach` pixels, and how wide a dark band
-    runs along just within it, pixels; sd: pixels by which its ends may be off; smooth: the image
-    blurred; over_dark: whether to look beyond such a band."""
+    it, at most `limit` pixels away and standing out within `reach` pixels; and the width in pixels
+    of a dark band just inside it. sd: error of its ends in pixels; smooth: the blurred image;
+    over_dark: whether to look beyond such a band."""
     mm = a + (b - a) * ALONG_SIDE[:, None]
     px, normal = side_stations(pose, mm)
     inside = in_picture(image, px, reach)
@@ -126,11 +125,11 @@ def find_side(
 def best_curve(
     change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
 ) -> tuple[np.ndarray | None, float]:
-    """(N,) offsets of the gently bent line along which the same change of colour is seen all the
-    way, None where no line stands out from its parallels. How wide a dark band runs along just
-    within that line, 0 for none.
+    """(N,) offsets of the slightly bent line with the same change of colour all along it, None if
+    no line stands out from its parallels; and the width of a dark band just inside that line, 0 for
+    none.
 
-    A line printed along the border may be plainer than the board's own edge: what is nearer counts
+    A line printed along the border may be clearer than the board's own edge, so nearer lines count
     more."""
     coarse = max(limit // 8, 1)
     wide = cv2.filter2D(change, -1, np.ones((1, 2 * coarse - 1), np.float32) / (2 * coarse - 1))
@@ -153,22 +152,23 @@ def best_curve(
 
 
 def curve_likelihood(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
-    """(M,) how well each curve shows, weighed by how far off its ends are"""
+    """(M,) how clear each curve is, weighted by the distance of its ends"""
     return np.linalg.norm(total, axis=1) * np.exp(-0.5 * (curve[:, :2] ** 2).sum(1) / sd**2)
 
 
 def outermost_curve(
     curve: np.ndarray, score: np.ndarray, lighter: np.ndarray, over_dark: bool
 ) -> tuple[int, float]:
-    """The best curve, or one clear of it further out that is nearly as good: beyond its edge a
-    board has no more lines; and how wide what lies between is, if it is a dark band. lighter: (M,)
-    by how much it is lighter beyond each curve; over_dark: whether to go beyond such a band"""
+    """The best curve, or a separate one farther out that is nearly as good, since there are no
+    lines beyond a board's edge; and the width of the dark band between the two, if it is one.
+    lighter: (M,) how much lighter it is beyond each curve; over_dark: whether to go beyond such a
+    band"""
     # how far out its ends and its middle are
     at = curve @ np.array([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 1]]).T
     best, dark = int(score.argmax()), 0.0
     while True:
         further = at - at[best]
-        # all along: one that crosses the best shows half of it again
+        # all along: a curve that crosses the best one contains half of it
         good = (further.min(1) >= LINES_APART_PX) & (score > NEARLY_AS_PLAIN * score[best])
         if not over_dark and lighter[best] < 0:
             good &= lighter < 0
@@ -188,8 +188,7 @@ def score_curves(
     bows: np.ndarray,
     slant: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(M, 3) where each curve starts, ends and how it bows, (M, channels) the mean change of colour
-    along it"""
+    """(M, 3) start, end and bow of each curve, (M, channels) the mean change of colour along it"""
     curve = np.stack(np.meshgrid(starts, stops, bows, indexing="ij"), -1).reshape(-1, 3)
     curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= slant]
     index = curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
@@ -209,8 +208,8 @@ def refine_edge(
     normal: np.ndarray,
     reach: int,
 ) -> EdgePoints | None:
-    """Each station's own peak near the common curve, between the pixels; those that stray or are
-    faint are left out."""
+    """The subpixel peak at each position near the common curve; outliers and faint ones are left
+    out."""
     centre = np.clip(np.rint(offsets).astype(int) + reach, 0, 2 * reach)
     strength = change[np.arange(len(centre)), centre].mean(0)
     along = change @ (strength / max(float(np.linalg.norm(strength)), 1e-6))
@@ -236,8 +235,8 @@ def refine_edge(
 
 
 def edge_offset(change: np.ndarray) -> float:
-    """How far the middle of an edge is from its peak, pixels; change: (N, steps, channels) across
-    it, much the same all along"""
+    """The distance between the middle of an edge and its peak, pixels; change: (N, steps, channels)
+    across it, similar all along"""
     profile = np.linalg.norm(np.median(change, 0), axis=1)
     peak = int(profile[1:-1].argmax()) + 1
     half = profile[peak] / 2
@@ -246,7 +245,7 @@ def edge_offset(change: np.ndarray) -> float:
 
 
 def falls_below(profile: np.ndarray, level: float) -> float:
-    """After how many steps, parts of steps too, a profile has fallen to a level"""
+    """The (fractional) number of steps after which a profile has fallen to a level"""
     below = np.flatnonzero(profile < level)
     if not len(below):
         return float(len(profile) - 1)
@@ -255,7 +254,7 @@ def falls_below(profile: np.ndarray, level: float) -> float:
 
 
 def in_picture(image: np.ndarray, px: np.ndarray, reach: int) -> np.ndarray:
-    """(N,) which of (N, 2) pixels of a side lie far enough within the picture to be seen as an
+    """(N,) which of (N, 2) pixels of a side are far enough inside the picture to be seen as an
     edge"""
     h, w = image.shape[:2]
     return np.all((px > reach / 2) & (px < (w - reach / 2, h - reach / 2)), axis=1)
@@ -269,7 +268,7 @@ def board_sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 def shown_sides(
     image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Those of the sides that are in the picture, more of each than not: it may end along them"""
+    """The sides of which more than half is inside the picture"""
     return [
         (a, b)
         for a, b in board_sides(corners)
@@ -281,8 +280,8 @@ def shown_sides(
 def line_contrast(
     smooth: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int
 ) -> float:
-    """How plainly what the pose's lens makes straight runs along these lines (mm), in grey levels a
-    line; smooth: the image as smooth_image() has it"""
+    """How clear edges are along these lines (mm) with the pose's lens, in grey levels per line;
+    smooth: from smooth_image()"""
     ends, total = np.arange(-reach, reach + 1, 2), 0.0
     for a, b in lines:
         px, normal = side_stations(pose, a + (b - a) * ALONG_SIDE[:, None])
@@ -296,7 +295,7 @@ def line_contrast(
 
 
 def side_stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N, 2) pixels of (N, 2) mm along a side, and (N, 2) which way is across it, outwards"""
+    """(N, 2) pixels of (N, 2) mm along a side, and (N, 2) its outward normals"""
     px = pose.to_px(mm)
     along = np.gradient(px, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
@@ -304,8 +303,8 @@ def side_stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """(...) steps from the middle one, -0.5 to 0.5, at which parabolas through three neighbours
-    peak"""
+    """(...) peak positions of parabolas through three neighbouring values, -0.5 to 0.5 from the
+    middle"""
     bend = left - 2 * middle + right
     return np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0).clip(
         -0.5, 0.5
@@ -315,15 +314,15 @@ def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np
 def board_edges(
     image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int, sd: float = np.inf
 ) -> list[EdgePoints]:
-    """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit`
-    pixels from where the pose has them; sd: pixels by which the corners are off, as a standard
-    deviation."""
+    """The visible edges of a board with corners (4, 2) mm, at most `limit` pixels from where the
+    pose puts them; sd: standard deviation of the corners, pixels."""
     smooth = smooth_image(image)
     found = [
         find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in board_sides(corners)
     ]
     bands = sum(dark > 0 for _, dark in found)
-    # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
+    # a printed dark line runs along all four sides; a shadow, or the side face of a thick board,
+    # does not
     if 0 < bands < 4:
         for k, (a, b) in enumerate(board_sides(corners)):
             side, dark = found[k]

@@ -14,24 +14,24 @@ from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.board_edges import board_edges
 
-OUTLINED_PX = 480  # longer side of the picture in which outlines are looked for
-LEAST_SHARE = 0.04  # of the picture that a board covers at least
-SHORTEST_LINE = 45  # pixels of a contour that lie on a straight line, at least
-# lines looked at of a contour, and how far apart they are at least, pixels
+OUTLINED_PX = 480  # longer side of the picture in which outlines are searched for
+LEAST_SHARE = 0.04  # least share of the picture that a board covers
+SHORTEST_LINE = 45  # least number of contour pixels on a straight line
+# lines considered per contour, and their least distance from each other, pixels
 LINES, LINES_APART = 9, 12
-COVERED = 0.55  # of a four-sided shape's border that a contour runs along
+COVERED = 0.55  # least share of a quadrilateral's border that a contour follows
 ALONG_OUTLINE = np.linspace(0.02, 0.98, 60)
-MISFIT = 0.025  # how badly four corners may fit a board of the plan's shape, in diagonals
+MISFIT = 0.025  # largest error of four corners for a board of the plan's shape, in diagonals
 MOST_OUTLINES = 6  # outlines tried
-# how far from the board what is seen round it may be, and from each other, longer sides
+# distance of frames from the board, at most, and from each other, at least; in longer sides
 FRAME_REACH, FRAMES_APART = 0.25, 0.02
 
 
 def poses_by_outline(
     plan: Plan, lens: Lens, scene: View, image: np.ndarray, behind_men: bool = False
 ) -> list[Pose]:
-    """Rough poses from four-sided outlines in the picture, up to a half turn (a square board: any);
-    image BGR; behind_men: also where something stands out beyond them."""
+    """Rough poses from quadrilateral outlines in the picture, up to a half turn (a square board:
+    any turn); image BGR; behind_men: also outlines interrupted by standing pieces."""
     size = image.shape[1], image.shape[0]
     scale = OUTLINED_PX / max(size)
     small = image
@@ -65,8 +65,7 @@ def poses_by_outline(
 
 def scene_frames(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
     """(4, 2) mm each, in the order of the board's corners: the outlines seen in the scene, whose
-    pose is known. A rim may be seen rather than the board, and one that stands above it lies
-    aside."""
+    pose is known. A rim may be seen instead of the board, displaced if it is higher."""
     found: list[np.ndarray] = []
     for outline in poses_by_outline(plan, lens, scene, scene.small):
         mm = scene.pose.to_mm(outline.to_px(plan.corners))
@@ -81,8 +80,8 @@ def scene_frames(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
 
 
 def board_masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
-    """(h, w) uint8 each: what may be the board, by its colours in the scene, by brightness, by
-    edges"""
+    """(h, w) uint8 each: candidate areas of the board, by its colours in the scene, by brightness,
+    by edges"""
     inside = np.zeros(scene.small.shape[:2], np.uint8)
     cv2.fillConvexPoly(inside, np.rint(scene.pose.to_px(plan.corners)).astype(np.int32), 1)
     lab, known = (
@@ -108,7 +107,7 @@ def board_masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
 
 
 def find_quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
-    """(4, 2) corners, clockwise, of the larger four-sided shapes in a mask"""
+    """(4, 2) corners, clockwise, of the larger quadrilaterals in a mask"""
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     out = (
         [q for c in largest_contours(mask) if (q := fit_quad(c, mask.shape)) is not None]
@@ -140,11 +139,11 @@ def largest_contours(mask: np.ndarray) -> list[np.ndarray]:
 
 
 def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
-    """(4, 2) corners, clockwise, of the four straight lines that most of a contour runs along: tall
-    men stand out beyond the board"""
+    """(4, 2) corners, clockwise, of the four straight lines that most of a contour follows; tall
+    men may project beyond the board"""
     drawn = np.zeros(shape, np.uint8)
     cv2.drawContours(drawn, [contour], -1, 255, 1)
-    drawn[[0, -1]] = drawn[:, [0, -1]] = 0  # there the picture ends, not the board
+    drawn[[0, -1]] = drawn[:, [0, -1]] = 0  # the picture's edge, not the board's
     seen = cv2.HoughLines(drawn, 1, np.pi / 180, SHORTEST_LINE)
     lines: list[np.ndarray] = []
     for rho, theta in seen[:200, 0] if seen is not None else ():
@@ -181,12 +180,12 @@ def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
 
 
 def side_of(line: np.ndarray, shape: tuple[int, int]) -> float:
-    """1 where a line's normal points away from the picture's middle, else -1"""
+    """1 if a line's normal points away from the picture's middle, otherwise -1"""
     return 1.0 if line @ (shape[1] / 2, shape[0] / 2, 1) < 0 else -1.0
 
 
 def line_distance(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
-    """How far apart two lines run at most, pixels, over a picture: large where they cross at an
+    """The largest distance between two lines within a picture, pixels: large if they cross at an
     angle"""
     middle, along = (
         -a[:2] * (a @ (shape[1] / 2, shape[0] / 2, 1)) + (shape[1] / 2, shape[0] / 2),
@@ -197,7 +196,7 @@ def line_distance(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float
 
 
 def meeting_point(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """(2,) where two lines meet; not a number for parallels"""
+    """(2,) where two lines meet; NaN for parallels"""
     x, y, w = np.cross(a, b)
     return np.array([x, y]) / w if abs(w) > 1e-6 else np.full(2, np.nan)
 
@@ -205,8 +204,8 @@ def meeting_point(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def refine_by_sides(
     plan: Plan, lens: Lens, image: np.ndarray, start: Pose, reach_px: float
 ) -> Pose | None:
-    """The pose at which the board's four sides are seen, at most reach_px from where `start` has
-    them; None where one of them is not seen."""
+    """The pose at which the board's four sides are seen, at most reach_px from where `start` puts
+    them; None if one of them is not seen."""
     pose = start
     for shrink, reach in ((max(reach_px / 16, 1.0), 16), (1.0, 8)):
         size = round(start.size[0] / shrink), round(start.size[1] / shrink)

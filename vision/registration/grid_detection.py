@@ -1,6 +1,5 @@
-"""A board of squares or crossings seen from anywhere: straight edges in the picture that run two
-ways at right angles, evenly apart.
-Its value: poses_by_lattice."""
+"""Finds a board of squares or crossings from any viewpoint by evenly spaced straight edges in two
+perpendicular directions. Entry point: poses_by_lattice."""
 
 from __future__ import annotations
 
@@ -14,31 +13,33 @@ from vision.plan import Plan
 from vision.registration.print_map import Picture
 from vision.registration.printed_lines import Line, each_way, middle_lines, site_lines
 
-Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # as project_edges() has them
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # from project_edges()
 
-LONGER = 960  # longer side of the picture in which edges are looked for
-SHORTEST_EDGE, MOST_EDGES = 0.012, 500  # of an edge, in longer sides; edges looked at
-# pairs of directions drawn, from so many of the longest edges; the best of them
+LONGER = 960  # longer side of the picture in which edges are searched for
+SHORTEST_EDGE, MOST_EDGES = 0.012, 500  # least length, in longer sides; most edges used
+# pairs of directions drawn at random, from how many of the longest edges, and how many of the best
+# are kept
 PAIRS_DRAWN, LONGEST_EDGES, LIKELIEST_PAIRS = 1000, 80, 300
-EDGE_MISS_PX = 1.2  # pixels by which an edge may miss the point that its parallels run towards
-ONE_DIRECTION = np.cos(np.radians(2.5))  # directions nearer to each other are one
-FEWEST_EDGES, MOST_POSES = 8, 8  # edges at least; poses at most
-TRIED = 4  # pairs of directions that are looked at for even steps
-# squares in a picture; by what part of a square what is tried differs at its end
+EDGE_MISS_PX = 1.2  # pixels by which an edge may miss its vanishing point
+ONE_DIRECTION = np.cos(np.radians(2.5))  # directions closer than this are the same
+FEWEST_EDGES, MOST_POSES = 8, 8  # least number of edges; largest number of poses
+TRIED = 4  # pairs of directions that are tested for even spacing
+# range of the number of squares across the picture, and its step
 FEWEST_SQUARES, MOST_SQUARES, SQUARES_STEP = 2.0, 60.0, 0.15
-NEAR = 0.12  # of a square by which an edge on a line may be beside it
-PHASES = np.arange(0, 1, 0.04)  # of a square: where lines are tried
-LEAST_SPAN = 0.05  # of the focal length, that the lines of a board take up at least
-TURN = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], float)  # a quarter, about the board's own axis
-# how evenly edges lie at least; of the best, from which on larger squares are taken
+NEAR = 0.12  # how far an edge may be off its line, as a share of a square
+PHASES = np.arange(0, 1, 0.04)  # offsets of lines that are tried, as shares of a square
+LEAST_SPAN = 0.05  # least extent of a board's lines, as a share of the focal length
+TURN = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], float)  # a quarter turn of the board
+# least evenness of edges; share of the best evenness at which larger squares are preferred
 EVENLY, LARGER = 0.25, 0.6
 
 
 def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
-    """Rough poses at which the lines between a plan's squares, or through its crossings, lie where
-    edges run in the picture, up to a half turn (a square board: any) and to some squares; none
-    where a plan has no such lines. After the Manhattan world of Coughlan and Yuille (1999): of
-    three edges two give the one direction, the third the other, where the lens is known."""
+    """Rough poses at which the lines between a plan's squares, or through its crossings, coincide
+    with edges in the picture, up to a half turn (a square board: any turn) and a shift of some
+    squares; none if the plan has no such lines. After the Manhattan world of Coughlan and Yuille
+    (1999): with a known lens, two of three edges give one direction, and the third gives the
+    other."""
     step = site_spacing(plan)
     lattices = [
         crossings
@@ -62,8 +63,8 @@ def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
 
 
 def line_crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
-    """(across,), (down,) mm: where lines down and across the board run; None where there are not
-    several of both"""
+    """(across,), (down,) mm: positions of the lines down and across the board; None unless there
+    are several of both"""
     across, down = (
         np.array(sorted({round(a[axis], 1) for a, _ in those}))
         for axis, those in enumerate(each_way(lines))
@@ -72,8 +73,8 @@ def line_crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
-    """(N, 2, 3) rays of the ends of straight edges, the longest first, and how many pixels a ray's
-    unit is"""
+    """(N, 2, 3) rays of the ends of straight edges, the longest first, and the number of pixels per
+    unit of a ray"""
     scale = min(LONGER / max(picture.size), 1.0)
     grey = picture.level(0)
     small = (
@@ -95,8 +96,8 @@ def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
 
 
 def board_directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
-    """(3, 3) each: columns a board's way across, its way down and into it, as seen by the camera,
-    the best first"""
+    """(3, 3) each, the best first: as columns, the board's directions across, down and into it, in
+    camera coordinates"""
     rng = np.random.default_rng(0)
     normal = np.cross(ends[:, 0], ends[:, 1])
     long = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * focal
@@ -110,7 +111,7 @@ def board_directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
         np.where(vanishing_misses(ends, d) * focal < EDGE_MISS_PX, long, 0).sum(1)
         for d in (first, second)
     ]
-    total = np.sqrt(scores[0] * scores[1])  # edges must run both ways
+    total = np.sqrt(scores[0] * scores[1])  # there must be edges in both directions
     found: list[np.ndarray] = []
     for best in np.argsort(-total)[:LIKELIEST_PAIRS]:
         axes = np.column_stack([first[best], second[best], np.cross(first[best], second[best])])
@@ -126,13 +127,13 @@ def board_directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
 
 
 def same_axes(axes: np.ndarray, other: np.ndarray) -> bool:
-    """Whether the one are the other but for quarter turns"""
+    """Whether two sets of axes are the same up to quarter turns"""
     return bool(np.abs(axes.T @ other).max(0).min() > ONE_DIRECTION)
 
 
 def vanishing_misses(ends: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """(D, N) by how much edges (N, 2, 3) miss the points that directions (D, 3) run towards, at
-    their ends, in rays' units"""
+    """(D, N) by how much edges (N, 2, 3) miss the vanishing points of directions (D, 3), at their
+    ends, in units of rays"""
     line = np.cross(ends.mean(1)[None], way[:, None])
     off = np.abs((line * ends[None, :, 0]).sum(-1))
     return off / np.maximum(np.linalg.norm(line[..., :2], axis=-1), 1e-12)
@@ -155,15 +156,16 @@ def refine_axes(ends: np.ndarray, long: np.ndarray, axes: np.ndarray, focal: flo
 
 
 def face_camera(axes: np.ndarray) -> np.ndarray:
-    """The same with the board facing the camera, its way across as much to the right as any"""
+    """The same axes with the board facing the camera, and the direction across as nearly to the
+    right as possible"""
     if axes[2, 2] < 0:
         axes = axes * (1, -1, -1)
     return max((axes @ np.linalg.matrix_power(TURN, k) for k in range(4)), key=lambda a: a[0, 0])
 
 
 def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """How evenly edges lie both ways, 0 to 1, the board's distance along the third axis in mm, and
-    (2,) where its lines run, in steps from that axis"""
+    """The evenness of edges in both directions, 0 to 1; the board's distance along the third axis
+    in mm; and (2,) the offset of its lines from that axis, in steps"""
     at, along, long = edges
     sets = [(at[along == n, n] / step[n], long[along == n]) for n in (0, 1)]
     wide = max(
@@ -178,7 +180,7 @@ def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndar
         for values, weight in sets
     ]
     evenly = np.sqrt(np.abs(waves[0]) * np.abs(waves[1]))
-    # what is even in small steps is so in halves of them: the largest squares are meant
+    # even spacing with some step is also even with half of it: take the largest squares
     k = int(np.flatnonzero(evenly > LARGER * evenly.max())[0])
     while k + 1 < len(rate) and evenly[k + 1] > evenly[k]:
         k += 1
@@ -193,14 +195,14 @@ def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndar
 
 
 def on_lines(values: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """(R, P) how much weight lies on lines so many a unit, beginning at each of PHASES"""
+    """(R, P) the weight that lies on lines, for each rate (lines per unit) and each of PHASES"""
     off = (rates[:, None, None] * values - PHASES[:, None] + 0.5) % 1 - 0.5
     return np.clip(1 - (off / NEAR) ** 2, 0, None) @ weight
 
 
 def project_edges(ends: np.ndarray, axes: np.ndarray) -> Edges:
-    """(N, 2) middles of edges on a board one unit away, (N,) along which axis each is constant,
-    (N,) how long they are in the picture; edges that run along neither are left out"""
+    """(N, 2) middles of edges on a board one unit away, (N,) the axis along which each is constant,
+    (N,) their lengths in the picture; edges along neither axis are left out"""
     there, long = ends @ axes, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     ahead = (there[..., 2] > 0.1).all(1)
     xy = there[ahead, :, :2] / there[ahead, :, 2:]
@@ -219,8 +221,9 @@ def place_grid(
     edges: Edges,
     lattice: tuple[np.ndarray, np.ndarray],
 ) -> tuple[float, Pose]:
-    """The pose of a board so far away whose lines run there, so many squares aside that most edges
-    lie on it, and how much more edge, in radians or so, runs along its lines than between"""
+    """The pose of a board at this distance with lines at this offset, shifted by whole squares so
+    that most edges lie on it; and how much more edge, roughly in radians, is on its lines than
+    between them"""
     middles, along, long = edges
     mm, step = middles * scale, site_spacing(plan)
     aside = np.array([at[n] * step[n] - lattice[n][0] for n in (0, 1)])

@@ -1,5 +1,5 @@
-"""Which kinds usually lie where pieces lie, as photos of positions show it: men of a side keep
-to their side. Its value: PlacementPrior."""
+"""Where each kind usually lies, learnt from photos of positions: for example, men stay on their own
+side. Central value: PlacementPrior."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from vision.evidence.site_evidence import Contents, SiteEvidence
 from vision.geometry.symmetry import symmetric_turns
 from vision.plan import Plan
 
-# of the board's length, how far from a piece others are likely to be of its kind: tried
+# candidate distances within which pieces tend to be of the same kind, as shares of the board's
+# length
 KIN_REACHES = 0.1, 0.2, 0.4
-# pieces near by that say as much as what kinds there are in all: tried
+# candidate weights of the overall kind frequencies, in numbers of nearby pieces
 ANYWHERE = 2.0 ** np.arange(-2, 8)
 
 
 class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
-    """likely: kind -> (S,) natural logarithm of how much likelier what lies on each of the plan's
-    sites is of this kind than what lies on any; empty where the photos' own pieces, each by the
-    others, do not tell so how the board lies"""
+    """likely: kind -> (S,) log factor by which a piece on each of the plan's sites is likelier of
+    this kind than a piece on an average site; empty if this does not reveal the board's placement
+    in the photos themselves (by cross-validation)"""
 
     likely: dict[str, np.ndarray]
 
     @classmethod
     def of(cls, plan: Plan, layouts: Iterable[Mapping[str, Contents]]) -> PlacementPrior:
-        """From what lies where in photos; what lies on a site in several of them counts once"""
+        """From the layouts of photos; the same piece on the same site in several of them counts
+        once"""
         number = {s.id: n for n, s in enumerate(plan.site)}
         spots = sorted(
             {
@@ -54,14 +56,14 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
         for wide in KIN_REACHES:
 
             def near(places: np.ndarray, wide: float = wide * max(plan.size)) -> np.ndarray:
-                """(P, n) what each piece says of places (n, 2)"""
+                """(P, n) the influence of each piece at places (n, 2)"""
                 return np.exp(-0.5 * np.square(np.linalg.norm(mm[:, None] - places, axis=2) / wide))
 
             for anywhere in ANYWHERE:
 
                 def chance(said: np.ndarray, anywhere: float = anywhere) -> np.ndarray:
-                    """(K, n) how much likelier each kind is at n places of which pieces say that
-                    (P, n)"""
+                    """(K, n) how much likelier each kind is at n places, given the pieces'
+                    influence (P, n)"""
                     return (alike @ said / share + anywhere) / (said.sum(0) + anywhere)
 
                 here, *there = (
@@ -76,8 +78,8 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
         return best
 
     def log_prior(self, plan: Plan, found: Mapping[str, SiteEvidence]) -> float:
-        """Natural logarithm of how much likelier pieces of these kinds lie where they are found
-        than on any of these sites"""
+        """The log factor by which pieces of these kinds are likelier where they are found than on
+        an average one of these sites"""
         number = {s.id: n for n, s in enumerate(plan.site)}
         return float(
             sum(

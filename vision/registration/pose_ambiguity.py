@@ -1,5 +1,5 @@
-"""Places where a board looks much like itself: turned round, or a square further. Which of them,
-and what tells them apart."""
+"""Finds placements in which a board looks almost the same (turned, or a square further), and what
+distinguishes them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from vision.registration.pose_refinement import PrintFit, follow_print
 from vision.registration.print_map import RADIUS, SEEN_CORRELATION, Picture, PrintMap
 from vision.registration.whole_board import WholeBoard, explanation_lead
 
-# share of the patches that a wrong place may show before it counts as one to be told apart
+# share of the patches visible at a wrong placement above which it counts as a look-alike
 CONFUSABLE = 0.08
-OTHER = 0.5  # correlation below which a patch tells two places apart
-MORE = 40  # patches added for that at most
-STILL_SEEN = 0.15  # share of the telling patches that settles the matter at the place of before
-ABOVE = 1.5  # so many times the patches that a wrong place shows: no doubt any more
-CLOSE_LOOKS = 2  # places some squares off, of each turn, that are looked at closely
-QUICK_LOOK = 40  # patches for a look at another place
-PLAINLY_WORSE = 0.85  # what others explain against the best from which a look at them is needless
-CLEARLY_BETTER = 3.0  # so many times what chance does one place must explain it better than another
+OTHER = 0.5  # correlation below which a patch distinguishes two placements
+MORE = 40  # the most patches added for that purpose
+STILL_SEEN = 0.15  # share of the distinguishing patches that confirms the previous placement
+ABOVE = 1.5  # with this many times the patches visible at a wrong placement, there is no doubt
+CLOSE_LOOKS = 2  # shifted placements per rotation that are examined closely
+QUICK_LOOK = 40  # patches used to examine another placement
+PLAINLY_WORSE = 0.85  # others that explain less than this share of the best are not examined
+CLEARLY_BETTER = 3.0  # by how many standard deviations of chance one must be better
 
 
 def ambiguous_placements(plan: Plan) -> list[np.ndarray]:
-    """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were
-    turned half round (a square one also by quarters) or shifted by one site"""
+    """(4, 2) mm each: the points of the board that would be at its apparent corners if it were
+    rotated by half a turn (a square one also by quarters) or shifted by one site"""
     turned = [corners for corners, _ in turned_corners(plan)[1:]]
     dx, dy = site_spacing(plan)
     shifts = [
@@ -39,7 +39,7 @@ def ambiguous_placements(plan: Plan) -> list[np.ndarray]:
 
 
 def pose_elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
-    """The pose of a board whose places `mm` (4, 2) lie where `pose` has its corners"""
+    """The pose of a board whose points `mm` (4, 2) are where `pose` puts its corners"""
     try:
         return lens.pose(mm, pose.to_px(plan.corners), pose.size, pose.by)[0]
     except ValueError:
@@ -54,8 +54,8 @@ def with_look_alikes(
     poses: list[Pose],
     bare: np.ndarray,
 ) -> PrintMap:
-    """The print with its look-alikes as the photos show them, the barest first: which there are,
-    which patches tell them apart, and some more patches where those are few. bare: (h, w) bool of
+    """The print with its look-alikes as seen in the photos (barest first): which ones there are,
+    which patches distinguish them, and additional patches if those are few. bare: (h, w) bool of
     the canvas."""
     likes, others, shares = [], [], []
     for mm in ambiguous_placements(plan):
@@ -85,7 +85,7 @@ def with_look_alikes(
 
 
 def whole_patch_mask(bare: np.ndarray) -> np.ndarray:
-    """(h, w) uint8: where a whole patch is bare and on the canvas"""
+    """(h, w) uint8: centres of patches that are completely bare and on the canvas"""
     mask = np.zeros(bare.shape, np.uint8)
     mask[RADIUS + 2 : -RADIUS - 2, RADIUS + 2 : -RADIUS - 2] = 255
     return np.where(
@@ -96,15 +96,14 @@ def whole_patch_mask(bare: np.ndarray) -> np.ndarray:
 def telling_patches(
     known: PrintMap, pictures: list[Picture], poses: list[Pose], others: list[Pose]
 ) -> np.ndarray:
-    """(K, N) bool: patches that photos show at the right pose, the first photo not at each of the
-    other places"""
+    """(K, N) bool: patches visible in photos at the right pose, but not in the first photo at each
+    of the other placements"""
     own = patches_seen_again(known, pictures, poses)
     return np.array([own & (known.measure(pictures[0], p, 0, 3)[2] < OTHER) for p in others])
 
 
 def patches_seen_again(known: PrintMap, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
-    """(N,) bool: patches that some photo besides the first shows too; the first, of which they were
-    cut, proves nothing"""
+    """(N,) bool: patches also visible in a photo other than the first, from which they were cut"""
     seen = [
         known.measure(picture, pose, 0, 2)[2] > SEEN_CORRELATION
         for picture, pose in zip(pictures, poses)
@@ -113,19 +112,19 @@ def patches_seen_again(known: PrintMap, pictures: list[Picture], poses: list[Pos
 
 
 def is_turn(mm: np.ndarray) -> bool:
-    """Whether such a place is the board turned, not shifted"""
+    """Whether such a placement is a rotation, not a shift"""
     return bool(np.abs(mm.min(0)).max() < 1e-6)
 
 
 def repeats_by_squares(known: PrintMap) -> bool:
-    """Whether the board looks like itself a square further"""
+    """Whether the board looks the same a square further"""
     return not all(is_turn(mm) for mm in known.likes)
 
 
 class ResolvedPose(msgspec.Struct, frozen=True, eq=False):
-    """fit: where the board lies, score: how much of the picture that explains; sure: no place a
-    square off comes near; turned: it may as well lie turned round; as_well: it and the other places
-    that come as near, itself first, where there are any."""
+    """fit: the board's pose; score: how much of the picture it explains; sure: no placement a
+    square off comes close; turned: it may equally well be turned; as_well: itself and the other
+    placements that come close, if there are any."""
 
     fit: PrintFit
     score: float
@@ -143,9 +142,9 @@ def placements_squares_off(
     turns: list[tuple[np.ndarray, int]],
     most: int,
 ) -> list[tuple[float, np.ndarray, int]]:
-    """How well it explains the picture if the board lies in one of these turns, some squares off
-    where `pose` has it: the best `most` of each turn, with (4, 2) mm of the board that would lie
-    where its corners seem to, and the quarters. turns: as `turned_corners` has them"""
+    """(how well it explains the picture, (4, 2) mm of the points at the apparent corners, quarter
+    turns) for the board in one of these rotations and some squares off `pose`: the best `most` of
+    each rotation. turns: from `turned_corners`"""
     step, out = site_spacing(plan), []
     for corners, quarters in turns:
         turned = pose_elsewhere(plan, lens, pose, corners)
@@ -164,9 +163,9 @@ def resolve_ambiguity(
     fit: PrintFit,
     usual: list[Pose],
 ) -> ResolvedPose:
-    """Of a pose and the places where the board would look much the same, turned or some squares
-    off, the one that explains the whole picture best; of turns that explain it as well (the board
-    is the same both ways) the one that lies more as usual."""
+    """Of a pose and its look-alikes, turned or some squares off, the one that explains the whole
+    picture best; of rotations that explain it equally well (a symmetric board), the more usual
+    one."""
     if not len(known.likes):
         return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
     turns = turned_corners(plan)
@@ -207,7 +206,7 @@ def resolve_ambiguity(
     for each in found:
         if each is first:
             continue
-        # a look at all, which sees best what is near the camera, proves nothing against this
+        # comparing the whole view, dominated by what is near the camera, does not refute this
         says = rather(first, each)
         if (
             says > CLEARLY_BETTER
@@ -226,7 +225,7 @@ def resolve_ambiguity(
             best = each
     as_well.sort(key=lambda each: each is not best)
     poses = [each[1].pose for each in as_well]
-    sure = not any(group_by_place(plan, poses))  # a place turned may lie some squares off too
+    sure = not any(group_by_place(plan, poses))  # a turned placement may be some squares off too
     settled = (
         fit
         if best[1] is fit
@@ -242,8 +241,8 @@ def resolve_ambiguity(
 
 
 def group_by_place(plan: Plan, poses: list[Pose]) -> list[int]:
-    """Which of these poses each first shares its place on the table with, turned maybe: 0 for the
-    first"""
+    """For each pose, the index of the first one with the same position on the table, ignoring
+    rotation: 0 for the first"""
     middle, gap = plan.corners.mean(0), site_spacing(plan).max() or np.inf
     out: list[int] = []
     for n, pose in enumerate(poses):
@@ -257,8 +256,8 @@ def group_by_place(plan: Plan, poses: list[Pose]) -> list[int]:
 def corners_by_table(
     plan: Plan, lens: Lens, whole: WholeBoard, picture: Picture, pose: Pose
 ) -> np.ndarray:
-    """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless
-    the table round about plainly says that all was turned"""
+    """(4, 2) mm of the points at the corners of a pattern of loose tiles: the plan's own corners,
+    unless the surrounding table clearly shows that everything was turned"""
     turned = [(mm, pose_elsewhere(plan, lens, pose, mm)) for mm, _ in turned_corners(plan)[1:]]
     ways = [(plan.corners, pose), *turned]
     seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
@@ -274,9 +273,9 @@ def corners_by_table(
 def open_look_alikes(
     known: PrintMap, picture: Picture, fit: PrintFit, enough: float, most: int = 1000
 ) -> list[int]:
-    """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would
-    show, and less than this share of the patches that tell. Of those that tell one look-alike no
-    more than `most` are asked."""
+    """The look-alikes that cannot be ruled out: no more of the print is seen than at a wrong
+    placement, and less than this share of the distinguishing patches, of which at most `most` are
+    checked per look-alike."""
     open_ = np.flatnonzero(fit.share < ABOVE * known.alikeness)
     if not len(open_):
         return []
@@ -291,7 +290,7 @@ def open_look_alikes(
 
 
 def corner_distance(plan: Plan, pose: Pose, usual: list[Pose]) -> float:
-    """How far a pose puts the board's corners from where they usually are, pixels"""
+    """How far the board's corners in this pose are from their usual positions, pixels"""
     return min(
         float(np.linalg.norm(pose.to_px(plan.corners) - u.to_px(plan.corners), axis=1).mean())
         for u in usual

@@ -1,5 +1,5 @@
-"""From a rough pose to a sharp one: robust pose from many points, and the print followed from
-coarse to fine."""
+"""Refines a rough pose: robustly from many points, and by following the print from coarse to
+fine."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from vision.plan import Plan
 from vision.registration.print_map import SEEN_CORRELATION, Picture, PrintMap
 
 LEAST_PATCHES = 8  # patches that must agree before a board counts as seen
-# how far log focal, k1, k2 of another camera may be from the calibrated one's
+# standard deviations of log focal, k1, k2 of another camera from the calibrated one's
 GIVE = np.array([0.35, 0.1, 0.05])
-# typical residual from which the calibrated lens does not explain what is seen, at 1640 wide
+# typical residual above which the calibrated lens does not fit, pixels at 1640 wide
 STRAINED_PX = 0.5
-FLOOR_PX = 0.12  # what interpolation and the lens's model leave, at 1640 wide
+FLOOR_PX = 0.12  # residual error of interpolation and lens model, pixels at 1640 wide
 
 
 class PrintFit(msgspec.Struct, frozen=True, eq=False):
-    """pose, its error_px filled in; inliers: (N,) bool of the patches looked for, share: of them;
-    mm, px: (M, 2) where those were; typical: their median residual, pixels."""
+    """pose: with its error_px; inliers: (N,) bool of the patches searched for, share: of inliers;
+    mm, px: (M, 2) the positions of the inliers; typical: their median residual, pixels."""
 
     pose: Pose
     inliers: np.ndarray
@@ -41,12 +41,12 @@ def robust_pose(
     height: float = 0.0,
     noise: float = 0.1,
 ) -> tuple[Pose, np.ndarray]:
-    """The pose nearest `start` that most of the points agree with, each up to about `loose` pixels
-    off; (N,) errors.
+    """The pose nearest `start` on which most of the points agree, each up to about `loose` pixels
+    off; and (N,) errors.
 
-    Points further off than three times the typical error weigh next to nothing. give: the lens may
-    differ too; height: of the points above the board, mm; noise: what a good point is off at the
-    least, pixels."""
+    Points farther off than three times the typical error have almost no weight. give: the lens may
+    differ too; height: of the points above the board, mm; noise: least error of a good point,
+    pixels."""
     points = np.column_stack([mm, np.full(len(mm), -height)])
     free = 9 if give else 6
     held = np.concatenate([np.zeros(6), 1 / GIVE**2])[:free]
@@ -84,8 +84,8 @@ def robust_pose(
 
 
 def lens_and_pose(start: Pose, pose: Pose, step: np.ndarray, total: np.ndarray) -> Pose:
-    """The pose moved by a step (rvec, tvec, perhaps log focal, k1, k2), the lens by the total from
-    the start's"""
+    """The pose changed by a step (rvec, tvec, perhaps log focal, k1, k2), with the lens changed by
+    the total since the start"""
     out = msgspec.structs.replace(pose, rvec=pose.rvec + step[:3], tvec=pose.tvec + step[3:6])
     if len(step) == 6:
         return out
@@ -117,7 +117,7 @@ def expected_error(plan: Plan, pose: Pose, mm: np.ndarray, off: np.ndarray) -> f
 
 
 def spread_over(plan: Plan) -> np.ndarray:
-    """(25, 2) mm spread over the board, over which errors are meant"""
+    """(25, 2) mm: points spread over the board, over which errors are averaged"""
     u = np.linspace(0, 1, 5)
     return np.stack(np.meshgrid(u, u), -1).reshape(-1, 2) * plan.size
 
@@ -125,7 +125,7 @@ def spread_over(plan: Plan) -> np.ndarray:
 def consensus_pose(
     lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], loose: float, by: str
 ) -> tuple[Pose, np.ndarray] | None:
-    """A pose from points of which many may be wrong, and (N,) bool which agree; None without
+    """A pose from points of which many may be wrong, and (N,) bool which ones agree; None without
     agreement."""
     if len(mm) < LEAST_PATCHES:
         return None
@@ -155,9 +155,8 @@ def follow_print(
     most: int = 120,
     give: bool = False,
 ) -> PrintFit | None:
-    """From a rough pose, the pose at which the print is seen; None where it is not. Margins are
-    pixels of each level;
-    give: the lens may differ from the calibrated one."""
+    """From a rough pose, the pose at which the print is seen; None if it is not. margins: search
+    range in pixels of each level; give: the lens may differ from the calibrated one."""
     pose, fit = start, np.zeros(0, bool)
     for k, (level, margin) in enumerate(zip(levels, margins)):
         mm, px, alike = known.measure(picture, pose, level, margin, slice(0, most))
@@ -180,7 +179,7 @@ def follow_print(
         fit = inliers
     off = np.linalg.norm(pose.to_px(mm[fit]) - px[fit], axis=1)
     typical = float(np.median(off))
-    # what pulls patches off bends the rest more
+    # whatever displaces the patches distorts the rest of the board even more
     strain = 4 * max(typical - STRAINED_PX * max(pose.size) / 1640, 0.0)
     error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
     return PrintFit(
@@ -196,8 +195,8 @@ def follow_print(
 def follow_other_lens(
     plan: Plan, lens: Lens, known: PrintMap, picture: Picture, fit: PrintFit
 ) -> PrintFit:
-    """Where the calibrated lens does not explain what is seen (another camera, zoomed, refocused),
-    one that does"""
+    """The fit with a different lens if the calibrated one does not explain the picture (another
+    camera, zoomed, refocused)"""
     best = fit
     for levels, margins in (((1, 0), (6, 3)), ((0,), (4,)), ((0,), (3,))):
         if best.typical < STRAINED_PX / 2 * max(picture.size) / 1640:

@@ -1,5 +1,5 @@
-"""The printed board as a map: what it looks like from above, and how to find that look again in any
-picture of it."""
+"""The printed board as a map: what it looks like from above, and how to find it again in any
+picture."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from vision.storage.opencv_compat import decode_image
 
 CANVAS = 900  # longer side of the map, pixels
 RADIUS = 10  # of a patch, pixels of its own level
-FEATURES = 2000  # of the map and of a picture
-# contrast from which SIFT takes something for a feature: a plain board has its grain
+FEATURES = 2000  # the most features of the map and of a picture
+# contrast threshold of SIFT: on a plain board the grain gives features
 FAINT_FEATURE = 0.01
-SEARCHED = 900  # longer side of a picture in which features are looked for
-SPREAD_CELLS = 14  # patches are spread over so many cells along the longer side
-SLOPPY_REACH_MM = 4.0  # mm that pieces are sloppily laid
-SEEN_CORRELATION = 0.65  # correlation from which a patch counts as seen
-# times as many numbers as are looked at: from there on all of a picture is not made grey for them
+SEARCHED = 900  # longer side of a picture in which features are searched for
+SPREAD_CELLS = 14  # cells along the longer side over which patches are spread
+SLOPPY_REACH_MM = 4.0  # how far pieces may be off their place
+SEEN_CORRELATION = 0.65  # least correlation at which a patch counts as seen
+# if a picture has this many times more values than are sampled, it is not converted to grey as a
+# whole
 SPARSE = 100
 
 
 class Picture:
-    """A picture as it came (image), and in grey with smaller copies made when first asked for
-    (level);
-    size: (width, height) of the full one."""
+    """A picture (image) and its grey pyramid, computed when first needed (level); size: (width,
+    height) of the full picture."""
 
     def __init__(self, image: np.ndarray) -> None:
         self.image = image
@@ -54,8 +54,8 @@ class Picture:
         return self.levels[k]
 
     def at(self, k: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """(h, w) uint8 grey at pixels (h, w) of a level. Where none was asked for before, a few of
-        them are made grey by themselves"""
+        """(h, w) uint8 grey values at pixels (h, w) of a level. If there is no pyramid yet, a few
+        pixels are converted to grey individually"""
         few = not k and not self.levels and x.size * SPARSE < self.image.size
         seen = cv2.remap(
             self.image if few else self.level(k),
@@ -75,9 +75,9 @@ def at_level(px: np.ndarray, k: int) -> np.ndarray:
 class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     """canvas: (h, w) uint8 grey, the board from above; px_per_mm: its scale; origin: (2,) mm of its
     upper left;
-    spots: (N, 2) canvas pixels around which patches are worth looking for, the best spread first;
-    likes, alikeness, telling: places where the board looks like itself, how much, and the patches
-    that tell (see vision/registration/pose_ambiguity.py)."""
+    spots: (N, 2) canvas pixels: centres of good patches, the best spread first; likes, alikeness,
+    telling: placements in which the board looks alike, how much, and the patches that distinguish
+    them (see vision/registration/pose_ambiguity.py)."""
 
     canvas: np.ndarray
     px_per_mm: float
@@ -100,7 +100,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @classmethod
     def unpack(cls, arrays: dict[str, np.ndarray]) -> PrintMap:
-        """Back from pack(); raises KeyError where something is missing"""
+        """The inverse of pack(); raises KeyError if something is missing"""
         scale, x, y = map(float, arrays["print_frame"])
         spots, likes, alikeness = (
             np.asarray(arrays[name], float)
@@ -118,7 +118,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def levels(self) -> list[np.ndarray]:
-        """The map and the same halved once, twice and three times, (h, w) uint8 each"""
+        """The map, and the map halved once, twice and three times, (h, w) uint8 each"""
         out = [self.canvas]
         for _ in range(3):
             out.append(cv2.resize(out[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
@@ -130,7 +130,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def patches(self) -> list[np.ndarray]:
-        """per level (N, 2 RADIUS + 1, 2 RADIUS + 1) what each spot looks like"""
+        """Per level, (N, 2 RADIUS + 1, 2 RADIUS + 1): the patch around each spot"""
         return [
             np.stack(
                 [
@@ -152,8 +152,8 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def slanted(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """(N, 2) mm and (N, 128) SIFT descriptors of the map: found again however the board is
-        turned and slants, for five times the time"""
+        """(N, 2) mm and (N, 128) SIFT descriptors of the map: these are found at any rotation and
+        slant, but take five times as long"""
         points, descriptors = cv2.SIFT.create(
             FEATURES, contrastThreshold=FAINT_FEATURE
         ).detectAndCompute(self.canvas, None)
@@ -163,8 +163,8 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         self, picture: Picture, slanted: bool = False
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Features of the print found again in a picture: (N, 2) mm, (N, 2) full-size pixels; many
-        may be wrong. None for too few. slanted: also where the picture was taken from quite another
-        side."""
+        may be wrong. None if there are too few. slanted: also for pictures taken from a completely
+        different side."""
         mm, descriptors = self.slanted if slanted else self.features
         scale = SEARCHED / max(picture.size)
         k = max(int(np.floor(np.log2(1 / scale))), 0)
@@ -198,9 +198,9 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         margin: int,
         which: slice | np.ndarray = slice(None),
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the patches are in a picture, looked for within `margin` pixels of the level around
-        where the pose has
-        them: (N, 2) mm, (N, 2) full-size pixels, (N,) correlation (-1 where out of the picture)."""
+        """Locates the patches in a picture, within `margin` pixels of the level around where the
+        pose puts them: (N, 2) mm, (N, 2) full-size pixels, (N,) correlation (-1 where out of the
+        picture)."""
         spots = self.spots[which]
         if not len(spots):
             return np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0)
@@ -232,12 +232,12 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 def make_orb(scales: int) -> cv2.ORB:
-    """Features with wide patches: prints are soft and pieces small beside them"""
+    """ORB with large patches: prints are soft, and pieces are small compared with them"""
     return cv2.ORB.create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
 
 
 def flatten_light(grey: np.ndarray) -> np.ndarray:
-    """(h, w) uint8 with light and shadow taken out: each pixel against its surroundings"""
+    """(h, w) uint8 with light and shadow removed: each pixel relative to its surroundings"""
     f = grey.astype(np.float32)
     f -= cv2.blur(f, (41, 41))
     spread = np.sqrt(np.maximum(cv2.blur(f * f, (81, 81)), 9))
@@ -245,13 +245,13 @@ def flatten_light(grey: np.ndarray) -> np.ndarray:
 
 
 def best_matches(seen: np.ndarray, patches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N, 2) the shifts (x, y) of (N, p, p) patches within what is seen, (N, s, s), between the
-    pixels, and (N,) their correlations there; -1 where that may go on rising outside"""
+    """(N, 2) the subpixel shifts (x, y) of (N, p, p) patches within the picture's windows (N, s,
+    s), and (N,) their correlations there; -1 if the peak is at the window's edge"""
     score = patch_correlations(seen, patches)
     n, m = np.arange(len(score)), score.shape[1]
     y, x = np.divmod(score.reshape(len(score), m * m).argmax(1), m)
     best = score[n, y, x]
-    # nor is what is no number
+    # NaN is not a peak either
     good = (x > 0) & (x < m - 1) & (y > 0) & (y < m - 1) & (best <= 1.01)
     n, x, y, best = n[good], x[good], y[good], best[good]
     shift, alike = np.zeros((len(score), 2)), np.full(len(score), -1.0)
@@ -265,8 +265,8 @@ _correlate = Kernel("correlate", "BBnnnf")
 
 
 def patch_correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
-    """(N, m, m) float32: how (N, p, p) patches correlate with what is seen, (N, s, s), shifted by
-    up to s - p pixels"""
+    """(N, m, m) float32: the correlations of (N, p, p) patches with windows (N, s, s), at all
+    shifts up to s - p pixels"""
     m = seen.shape[1] - patches.shape[1] + 1
     out = np.empty((len(seen), m, m), np.float32)
     if _correlate:
@@ -291,7 +291,7 @@ def compose_board(
     layouts: Sequence[dict[str, Contents]],
     margin_mm: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """The empty board from above, put together from where the photos show it bare, the barest photo
+    """The empty board from above, assembled from the bare parts of the photos, the barest photo
     first.
 
     Returns the canvas, (h, w) bool where it is bare, its scale and origin."""
@@ -332,8 +332,8 @@ def compose_board(
 
 
 def choose_spots(canvas: np.ndarray, bare: np.ndarray) -> np.ndarray:
-    """(N, 2) canvas pixels of corner-like places, spread over the board, in an order that keeps any
-    first part spread"""
+    """(N, 2) canvas pixels of corner-like spots, spread over the board, in an order such that the
+    first n are spread too"""
     strength = cv2.cornerMinEigenVal(cv2.GaussianBlur(canvas, (0, 0), 1.0), 2 * RADIUS // 2 + 1)
     edge = np.zeros(canvas.shape, bool)
     edge[RADIUS:-RADIUS, RADIUS:-RADIUS] = True

@@ -1,5 +1,5 @@
-"""Lines printed between a board's sites, where the plan has them: they say better than a thick
-board's sides where it lies."""
+"""Finds the lines printed between a board's sites: they locate it better than the sides of a thick
+board."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ from vision.registration.board_edges import (
     side_stations,
 )
 
-LEAST_LINE = 0.4  # of the board's larger side that a line must run along
-ONE_LINE_MM = 0.5  # mm by which borders of sites may be off one line
-NEAR_SIDE_MM = 2.0  # mm from the board's own sides, within which a line is not told from them
-LINE_REACH = 0.22  # of the distance to the next line, in which one is looked for
-PLAINER = 1.8  # times as plain as most of its parallels that a line is
-FEWEST_LINES, LINES_SEEN = 5, 0.6  # lines each way, of which so many must be seen
-PRINTED_MM = 0.4  # by how much what is printed may be off what the plan says
-FAINT_LINE = 0.7  # grey levels a pixel that a line is plain at least
+LEAST_LINE = 0.4  # least length of a line, as a share of the board's larger side
+ONE_LINE_MM = 0.5  # how far borders of sites may be off a common line
+NEAR_SIDE_MM = 2.0  # a line closer to the board's sides cannot be told from them
+LINE_REACH = 0.22  # search range, as a share of the distance to the next line
+PLAINER = 1.8  # how many times clearer than most of its parallels a line must be
+FEWEST_LINES, LINES_SEEN = 5, 0.6  # least number of lines; least share of them that must be seen
+PRINTED_MM = 0.4  # how far the print may be off the plan
+FAINT_LINE = 0.7  # least clarity of a line, grey levels per pixel
 LINE_STATIONS = 64
-# pixels by which the ends of a bent line lie elsewhere than those of the straight one nearest to it
+# pixels by which the ends of a bent line may differ from those of the nearest straight one
 BOW = 4
-CLEAR_OF_PIECES = 0.3  # of a line that must lie clear of pieces
-ASTRAY = 0.5  # how much wider than a site what lies on it may reach
-HALF_LINE_PX = 2  # pixels that a drawn line is thought to be wide at most, halved
+CLEAR_OF_PIECES = 0.3  # least share of a line that must be clear of pieces
+ASTRAY = 0.5  # how much wider than its site a piece's area may be
+HALF_LINE_PX = 2  # half the greatest width of a printed line
 
 
 Line = tuple[np.ndarray, np.ndarray]
 
 
 def site_lines(plan: Plan) -> list[Line]:
-    """(a, b) mm: the straight lines across and down the board along which many sites have their
-    borders"""
+    """(a, b) mm: the straight lines across and down the board that are borders of many sites"""
     found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
     for site in plan.site:
         for outline in site.outlines:
@@ -59,7 +58,7 @@ def site_lines(plan: Plan) -> list[Line]:
 
 
 def middle_lines(plan: Plan) -> list[Line]:
-    """The same of lines through the middles of many sites, which then are crossings"""
+    """The same for lines through the middles of many sites, which are then crossings"""
     found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
     for site in plan.site:
         half = np.ptp(np.array(site.outline), axis=0) / 2
@@ -70,8 +69,8 @@ def middle_lines(plan: Plan) -> list[Line]:
 
 
 def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]]) -> list[Line]:
-    """Those that are made up of spans along much of the board. found: axis and place, in ALIKE, ->
-    from and to"""
+    """The lines whose spans cover much of the board. found: (axis, position in units of
+    ONE_LINE_MM) -> spans (from, to)"""
     out = []
     for (axis, at), spans in sorted(found.items()):
         place = at * ONE_LINE_MM
@@ -89,7 +88,7 @@ def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]
 
 
 def each_way(lines: list[Line]) -> tuple[list[Line], list[Line]]:
-    """Those of one x, down the board, and those of one y, across it"""
+    """The lines down the board (constant x), and those across it (constant y)"""
     down, across = ([line for line in lines if line[0][axis] == line[1][axis]] for axis in (0, 1))
     return down, across
 
@@ -101,11 +100,10 @@ def printed_lines(
     layout: dict[str, Contents] | None = None,
     bent: bool = False,
 ) -> EdgePoints | None:
-    """Where the lines between the sites, or through their middles, are seen near where the pose has
-    them; None where most are not.
-    layout: what lies there, beside which no line is looked for: a row of pieces has edges of its
-    own, nearer to the camera; bent: whether the lens may bend them, which else the board's sides
-    say better"""
+    """The lines between the sites, or through their middles, seen near where the pose puts them;
+    None if most are not seen. layout: what lies there; no lines are searched for next to pieces,
+    since a row of pieces has its own edges, closer to the camera; bent: whether the lens may bend
+    the lines; otherwise the board's sides show that better"""
     smooth = cv2.GaussianBlur(image, (0, 0), 1.0)
     taken = occupied_boxes(plan, layout or {})
     seen = (
@@ -116,7 +114,8 @@ def printed_lines(
 
 
 def occupied_boxes(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
-    """(M, 2, 2) mm: boxes round the sites with pieces, which may reach into the next"""
+    """(M, 2, 2) mm: boxes around occupied sites, enlarged since pieces may extend into the next
+    site"""
     lying = [
         (np.min(site.outline, axis=0), np.max(site.outline, axis=0))
         for site in plan.site
@@ -129,7 +128,7 @@ def occupied_boxes(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
 def most_lines(
     image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
 ) -> EdgePoints | None:
-    """Where these lines are seen; None where most are not"""
+    """The edge points of these lines; None if most are not seen"""
     if min(map(len, each_way(lines))) < FEWEST_LINES:
         return None
     parts = []
@@ -143,12 +142,12 @@ def most_lines(
 def seen_ways(
     image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
 ) -> Iterator[tuple[int, list[EdgePoints]]]:
-    """Of the lines that run either way how many were looked for, and where those that are plain are
-    seen"""
+    """For either direction, how many lines were searched for, and the edge points of the clear
+    ones"""
     ways = each_way(lines)
     for axis, mine in enumerate(ways):
         at = sorted(line[0][axis] for line in mine)
-        # the outermost have the board's rim on one side, which draws them there
+        # the outermost lines have the board's rim on one side, which would attract them
         if len(mine) >= FEWEST_LINES + 2:
             mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
         apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
@@ -164,8 +163,9 @@ def seen_ways(
 def bent_lines(
     image: np.ndarray, pose: Pose, plan: Plan, layout: dict[str, Contents]
 ) -> list[EdgePoints]:
-    """Each line that a lens may have bent, where it is seen near where the pose has it; none where
-    most are not. Few will do: where the board lies is not asked. layout: what lies there"""
+    """The lines, possibly bent by the lens, seen near where the pose puts them; none if most are
+    not seen. A few are enough, since the board's pose is not estimated here. layout: what lies
+    there"""
     smooth, taken = cv2.GaussianBlur(image, (0, 0), 1.0), occupied_boxes(plan, layout)
     for lines in (site_lines(plan), middle_lines(plan)):
         found = list(seen_ways(smooth, pose, plan, lines, taken, True))
@@ -185,9 +185,9 @@ def seen_line(
     taken: np.ndarray,
     bent: bool,
 ) -> EdgePoints | None:
-    """The plainest straight or gently bent line at most `reach` pixels from where the pose has one,
-    whichever way the colour changes along it; its middle, where what is drawn has two edges; taken:
-    (M, 2, 2) mm, boxes in which it is not looked for"""
+    """The clearest straight or slightly bent line at most `reach` pixels from where the pose puts
+    one, with any change of colour; its middle if the printed line has two edges; taken: (M, 2, 2)
+    mm, boxes that are excluded from the search"""
     t = np.linspace(0.03, 0.97, LINE_STATIONS)
     mm = a + (b - a) * t[:, None]
     clear = ~((mm[:, None] >= taken[:, 0]) & (mm[:, None] <= taken[:, 1])).all(2).any(1)
@@ -216,7 +216,7 @@ def seen_line(
         curve = curve[
             (np.abs(curve[:, :2]).max(1) <= reach)
             & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)
-            # one that ends askew may bulge most beside its middle
+            # a tilted line may bulge most beside its middle
             & (np.abs(curve_offsets(curve, t)).max(1) < wide - 1)
         ]
         at, score = follow_curves(strength, curve, t, wide)
@@ -230,20 +230,20 @@ def seen_line(
 
 
 def curve_offsets(curve: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(..., N) how far off each station is on a curve (..., 3): at its start, its end, and how much
-    more in the middle"""
+    """(..., N) offsets at each position of a curve (..., 3): given by its start, its end, and its
+    additional bow in the middle"""
     return curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
 
 
 def follow_curves(
     strength: np.ndarray, curve: np.ndarray, t: np.ndarray, wide: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(M, N) which step of each station's profile the curves go through, (M,) how plain the line is
-    there on average"""
+    """(M, N) the step of each position's profile that the curves go through, (M,) the mean clarity
+    of the line there"""
     at = np.rint(curve_offsets(curve, t)).astype(int) + wide
     return at, strength[np.arange(len(t)), at].mean(1)
 
 
 def scale_along(px: np.ndarray, mm: np.ndarray) -> float:
-    """Along a line of (N, 2) pixels and mm"""
+    """The scale, pixels per mm, along a line of (N, 2) pixels and mm"""
     return float(np.linalg.norm(px[-1] - px[0]) / np.linalg.norm(mm[-1] - mm[0]))

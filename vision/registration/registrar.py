@@ -1,5 +1,5 @@
-"""Finds where the board lies in a picture: by its cards, by its print, by its tiles. Its central
-value: Registrar."""
+"""Locates the board in a picture by its cards, its print, or its tiles. Central value:
+Registrar."""
 
 from __future__ import annotations
 
@@ -44,29 +44,28 @@ from vision.registration.whole_board import WholeBoard
 from vision.storage.opencv_compat import decode_image
 
 SMALLEST_PICTURE, LARGEST_PICTURE = 160, 20000  # sides of a picture, pixels
-STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
-# how far off the sides of a bumped board, of an outline may be, at 1640 wide
+STILL_PX = 0.35  # below this, the camera has not moved, at 1640 wide
+# how far off the sides of a bumped board, or of an outline, may be, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0
-ELSEWHERE_PX = 4.0  # poses nearer to each other are one
-STARTS_AGREED = 3  # starts that lead to one place from which the others are taken to lead there too
-SQUARES_OFF = 3  # places some squares off that are tried, of each turn
-STRIDES = 3  # times that a better place is looked for about the best one, on a board of squares
-QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
-# levels and margins: a board that slid between its cards
+ELSEWHERE_PX = 4.0  # poses closer than this are the same
+STARTS_AGREED = 3  # if this many starts lead to the same placement, the others are not tried
+SQUARES_OFF = 3  # shifted placements per rotation that are tried
+STRIDES = 3  # rounds of searching around the best placement, on a board of squares
+QUICK, ALL = 40, 1000  # the most patches used in a quick check, in a thorough one
+# levels and margins of the search for a board that slid between its cards
 NEAR_CARDS = ((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3))
-# shares of the patches seen: no need to search on; the least to believe
+# shares of the patches seen: enough to stop searching; the least that is accepted
 SURE_SHARE, LEAST_SEEN_SHARE = 0.25, 0.12
 
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
-    """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie,
-    empty without cards;
-    printed: the board as a map, None where it has no print; whole: the same as one view, rim and
-    all; tiles: loose tiles as a frame, where there is no print; first: the pose in the first
-    calibration photo;
-    scene: a small view of the barest photo, table and all, against which a first picture is judged;
-    frame_mm: what cards or fingers left unsure about where the board lies on its map; rise: mm by
-    which the board's sides stand above its print, as a rim does."""
+    """lens: of the calibration photos; cards: id -> (4, 2) mm of each card's corners as measured,
+    empty without cards; printed: the board as a map, None if it has no print; whole: the same as
+    one view including its rim; tiles: loose tiles as a frame, if there is no print; first: the pose
+    in the first calibration photo; scene: a small view of the barest photo including the table,
+    with which a first picture is compared; frame_mm: uncertainty from cards or taps about the
+    board's position on its map; rise: mm by which the board's sides are above its print, as with a
+    rim."""
 
     plan: Plan
     lens: Lens
@@ -81,18 +80,18 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def finds_boards(self) -> bool:
-        """Whether there is anything by which a board can be found: cards, print, or tiles"""
+        """Whether it can find boards at all: by cards, print, or tiles"""
         return bool(self.cards) or self.printed is not None or self.tiles is not None
 
     @property
     def _map(self) -> PrintMap:
-        """`printed`, of a board that is known to have a print"""
+        """`printed`, for a board that is known to have a print"""
         assert self.printed is not None
         return self.printed
 
     @property
     def _view(self) -> WholeBoard:
-        """`whole`, of such a board"""
+        """`whole`, for such a board"""
         assert self.whole is not None
         return self.whole
 
@@ -100,7 +99,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """The board's pose in a picture (BGR or grey, uint8), with error_px. Raises NoBoard with
         the reason.
 
-        last: the pose before, checked first; when it still holds, that very object comes back."""
+        last: the previous pose, checked first; if it still holds, the same object is returned."""
         picture = checked_picture(image)
         if last is not None and last.size == picture.size:
             pose = self._still(picture, last)
@@ -109,16 +108,16 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return self.with_frame(self._search(picture, last))
 
     def ways(self, image: np.ndarray, pose: Pose) -> list[Pose]:
-        """The poses at which the board may lie for what the picture shows of it, turned or some
-        squares off, `pose` among them; each by itself as sure as if it were the only one"""
+        """The poses of the board that the picture allows, turned or some squares off, including
+        `pose`; each on its own as certain as if it were the only one"""
         picture = checked_picture(image)
         return [
             self.with_frame(self._refined(picture, each, {})) for each in pose.as_well or (pose,)
         ]
 
     def neighbours(self, image: np.ndarray, pose: Pose, aside: bool) -> list[Pose]:
-        """The poses at which the board would lie turned where `pose` has it; with `aside` those a
-        square further instead"""
+        """The poses of the board turned in place at `pose`; with `aside` those a square further
+        instead"""
         if (
             self.printed is None
             or aside
@@ -135,14 +134,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def repeats_by_squares(self) -> bool:
-        """Whether the board's print looks like itself a square further"""
+        """Whether the board's print looks the same a square further"""
         return self.printed is not None and repeats_by_squares(self.printed)
 
     def poses_elsewhere(
         self, image: np.ndarray, pose: Pose, places: Sequence[np.ndarray]
     ) -> list[Pose]:
-        """The poses of a board whose places, (4, 2) mm each, lie where `pose` has its corners, put
-        right by the print"""
+        """The poses of a board whose points, (4, 2) mm each, are where `pose` puts its corners,
+        refined by the print"""
         picture, out = checked_picture(image), []
         for mm in places:
             start = pose_elsewhere(self.plan, self.lens, pose, mm)
@@ -155,8 +154,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return out
 
     def is_ambiguous(self, image: np.ndarray, pose: Pose) -> bool:
-        """Whether what is seen of the print leaves open that the board lies turned, or a square
-        off; never where cards say where it lies"""
+        """Whether the visible print allows that the board is turned, or a square off; never if
+        cards show its placement"""
         if pose.by == "markers" or self.printed is None or not len(self.printed.likes):
             return False
         picture = checked_picture(image)
@@ -164,15 +163,15 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return fit is not None and bool(open_look_alikes(self.printed, picture, fit, STILL_SEEN))
 
     def with_frame(self, pose: Pose) -> Pose:
-        """The pose, its error with what is unsure about the map itself"""
+        """The pose, with the map's own uncertainty added to its error"""
         frame = self.frame_mm * board_scale(pose, self.plan)
         return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, frame)))
 
     def _still(self, picture: Picture, last: Pose) -> Pose | None:
-        """`last` where it still holds, a slightly moved one where the camera was touched, else
+        """`last` if it still holds, a slightly different one if the camera was touched, otherwise
         None"""
         if self.printed is None and not self.cards:
-            return self._by_tiles(picture, last)  # which looks near the last pose first
+            return self._by_tiles(picture, last)  # which searches near the last pose first
         if self.printed is None:
             found = find_cards_near(
                 picture.level(0), {i: last.to_px(c) for i, c in self.cards.items()}
@@ -188,15 +187,15 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return self._by_cards(found, picture.size) if len(found) > 2 else None
         fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
         if fit is None or fit.share < SURE_SHARE:
-            # among many pieces little of the print is left: then all of it is asked, and whether it
-            # lies turned round
+            # among many pieces little of the print is visible: then all of it is used, and
+            # rotations are checked
             fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
             if fit is None or fit.share < LEAST_SEEN_SHARE:
                 return None
         if corner_shift(self.plan, fit.pose, last) < max(
             STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px
         ):
-            return last  # nobody puts a board back, turned or a square off, to a third of a pixel
+            return last  # nobody could move a board by a turn or a square so exactly
         if (
             open_look_alikes(self.printed, picture, fit, STILL_SEEN, 8)
             and open_look_alikes(self.printed, picture, fit, STILL_SEEN)
@@ -208,14 +207,15 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return fit.pose if fit is not None and fit.share >= SURE_SHARE else None
 
     def _unmoved(self, picture: Picture, pose: Pose, last: Pose | None) -> bool:
-        """Whether the board lies just as it did: nobody puts it back so, turned or a square off"""
+        """Whether the board is exactly where it was: nobody could turn it or move it by a square so
+        exactly"""
         scale = max(picture.size) / 1640
         still = np.clip(2 * pose.error_px, STILL_PX * scale, 3 * STILL_PX * scale)
         return any(corner_shift(self.plan, pose, p) < still for p in self._near(picture, last))
 
     def _unmoved_and_full(self, picture: Picture, last: Pose | None) -> Pose | None:
-        """Where a board of which pieces hide nearly all still lies as it did: too few patches are
-        left to find it by, but those are where they were"""
+        """The pose of a board that pieces hide almost completely, if it has not moved: too few
+        patches are left to find it, but these are where they were"""
         for near in self._near(picture, last):
             mm, px, alike = self._map.measure(picture, near, 0, 3, slice(0, ALL))
             seen = alike > SEEN_CORRELATION
@@ -227,8 +227,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return None
 
     def _cards_say(self, picture: Picture, pose: Pose) -> bool:
-        """Whether cards are seen about where the pose has them: which way round the board lies is
-        then no question"""
+        """Whether cards are seen near where the pose puts them: then there is no doubt about the
+        board's rotation"""
         found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
         if len(found) < 2:
             return False
@@ -239,7 +239,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         )
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
-        """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
+        """Searches everywhere: cards, near the last pose, near the first one, by features of the
+        print"""
         found = self._find_cards(picture, last) if self.cards else {}
         by_cards = self._by_cards(found, picture.size) if len(found) > 1 else None
         if self.printed is None:
@@ -261,8 +262,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _print_near(
         self, picture: Picture, printed: PrintMap, by_cards: Pose, found: dict[int, np.ndarray]
     ) -> Pose:
-        """The pose that cards give, put right by the print. Cards say about where the board lies,
-        and which way round: print that looks alike elsewhere is no argument"""
+        """The pose from the cards, refined by the print. Cards give the board's rough position and
+        its rotation, so print that looks alike elsewhere does not matter"""
         fits = (
             follow_print(self.plan, self.lens, printed, picture, by_cards, *way)
             for way in NEAR_CARDS
@@ -281,11 +282,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         last: Pose | None,
         found: dict[int, np.ndarray],
     ) -> Pose | None:
-        """The pose at which most of the print is seen, in doubt where it looks alike elsewhere;
-        None: the print is seen nowhere"""
+        """The pose at which most of the print is seen, marked as doubtful if it looks alike
+        elsewhere; None if the print is not seen"""
         best: ResolvedPose | None = None
         tried: list[Pose] = []
-        agreed = 0  # starts that lead to the best place
+        agreed = 0  # starts that lead to the best placement
         for start, levels, margins in self._starts(picture, last):
             fit = follow_print(self.plan, self.lens, printed, picture, start, levels, margins)
             if fit is None or fit.share < LEAST_SEEN_SHARE:
@@ -316,8 +317,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return pose if best.sure else self._a_square_off(pose)
 
     def _find_cards(self, picture: Picture, last: Pose | None) -> dict[int, np.ndarray]:
-        """Cards where they were, most of them at least, which takes a few milliseconds; else
-        anywhere in the picture"""
+        """The cards, if at least most are where they were, which takes a few milliseconds;
+        otherwise anywhere in the picture"""
         for pose in self._near(picture, last):
             found = find_cards_near(
                 picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()}
@@ -327,14 +328,15 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return {i: c for i, c in find_cards(picture.level(0)).items() if i in self.cards}
 
     def _a_square_off(self, pose: Pose) -> Pose:
-        """A pose that might as well be the one a square further: its error says so"""
+        """A pose that may equally well be a square off, with an error that says so"""
         apart = min((d for d in site_spacing(self.plan) if d > 0), default=0.0) * board_scale(
             pose, self.plan
         )
         return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, apart)))
 
     def _slid(self, picture: Picture, by_cards: Pose) -> PrintFit | None:
-        """A board that does not lie between its cards any more, but plainly somewhere near"""
+        """The fit of a board that has slid out from between its cards, but is clearly seen
+        nearby"""
         fits = (
             follow_print(self.plan, self.lens, self._map, picture, rough, (1, 0), (8, 3))
             for rough in self._view.roughly(self.plan, picture, by_cards)
@@ -346,8 +348,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         )
 
     def _which_way(self, picture: Picture, fit: PrintFit, last: Pose | None) -> ResolvedPose:
-        """The best place about a pose, and about that one again while there is a better: a few
-        squares off are seen at a time"""
+        """The best placement around a pose, repeated around that one as long as it improves, since
+        only a few squares are covered at a time"""
         known = (self.plan, self.lens, self._map, self._view, picture)
         near = self._near(picture, last)
         way = resolve_ambiguity(*known, fit, near)
@@ -364,12 +366,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _starts(
         self, picture: Picture, last: Pose | None
     ) -> Iterator[tuple[Pose, tuple[int, ...], tuple[int, ...]]]:
-        """Rough poses to try, the likeliest first, and through which levels of the print, how
-        widely, to follow each"""
+        """Rough poses to try, the likeliest first, each with the levels of the print and the search
+        margins for following it"""
         near = self._near(picture, last)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
-            # coarse patches are wide: among many pieces few of them stay whole
+            # coarse patches are wide: among many pieces few of them are fully visible
             yield pose, (1, 0), (12, 3)
         for pose in near[:1]:
             for rough in self._view.roughly(self.plan, picture, pose):
@@ -405,8 +407,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _outlined(
         self, picture: Picture, rough: list[Pose], reach: float, frames: Sequence[np.ndarray] = ()
     ) -> Iterator[tuple[Pose, tuple[int, ...], tuple[int, ...]]]:
-        """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what
-        may be seen instead of them"""
+        """Poses at which the board's sides are seen, in each rotation; frames: (4, 2) mm each,
+        outlines that may be seen instead of them"""
         ways = (0, *symmetric_turns(self.plan))
         for pose in rough:
             sharp = refine_by_sides(
@@ -421,7 +423,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                         yield turned, (1, 0), margins
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
-        """The last pose where the picture's size allows, and the first as it would look in this
+        """The last pose, if the picture has the same size, and the first one scaled to this
         picture"""
         near = [last] if last is not None and last.size == picture.size else []
         return [
@@ -437,7 +439,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         ]
 
     def _by_tiles(self, picture: Picture, last: Pose | None) -> Pose | None:
-        """The pose from loose tiles; `last` itself where it fits them as well"""
+        """The pose from loose tiles; `last` itself if it fits them equally well"""
         if self.tiles is None:
             return None
         if last is not None and last.size == picture.size:
@@ -473,8 +475,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         ) or pose
 
     def _by_features(self, picture: Picture, slanted: bool = False) -> Pose | None:
-        """A rough pose from features of the print, however the board is turned; slanted: or seen
-        from quite another side"""
+        """A rough pose from features of the print at any rotation; slanted: also from a completely
+        different side"""
         matched = self._map.match(picture, slanted)
         if matched is None:
             return None
@@ -499,8 +501,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _card_points(
         self, found: dict[int, np.ndarray], pose: Pose | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(N, 2) mm and pixels of the cards' corners. How big the black looks depends on the
-        exposure: a good pose tells."""
+        """(N, 2) mm and pixels of the cards' corners. How large the black squares look depends on
+        the exposure; a good pose shows it."""
         px = np.vstack(list(found.values()))
         middles = np.repeat([self.cards[i].mean(0) for i in found], 4, 0)
         off = np.vstack([self.cards[i] for i in found]) - middles
@@ -510,8 +512,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05), px
 
     def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
-        """The pose sharpened by all patches of the print, and by the cards where they say the
-        same"""
+        """The pose refined by all patches of the print, and by the cards if they agree"""
         scale = max(picture.size) / 1640
         fit = follow_print(self.plan, self.lens, self._map, picture, pose, (0,), (3,))
         if fit is None:
@@ -522,7 +523,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return msgspec.structs.replace(fit.pose, by="print")
         mm, px = self._card_points(found, fit.pose)
         apart = np.linalg.norm(fit.pose.to_px(mm) - px, axis=1)
-        # else the board slid between the cards
+        # otherwise the board slid between the cards
         if np.median(apart) < max(0.5 * scale, 3 * fit.pose.error_px):
             mm, px = np.vstack([mm, fit.mm]), np.vstack([px, fit.px])
             pose, off = robust_pose(mm, px, fit.pose, 3.0 * scale)
@@ -550,7 +551,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def unpack(cls, plan: Plan, arrays: dict[str, np.ndarray]) -> Registrar:
-        """Back from pack(); raises KeyError where something is missing"""
+        """The inverse of pack(); raises KeyError if something is missing"""
         lens = Lens(*map(float, arrays["lens"]))
         first = unpack_pose(lens, arrays["first"])
         scene = View(
@@ -566,7 +567,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
 
 def checked_picture(image: np.ndarray) -> Picture:
-    """Raises NoBoard for what cannot show a board: too small, too large, black, all one colour"""
+    """Raises NoBoard for a picture that cannot show a board: too small, too large, black, all one
+    colour"""
     if (
         not isinstance(image, np.ndarray)
         or image.dtype != np.uint8
@@ -586,7 +588,7 @@ def checked_picture(image: np.ndarray) -> Picture:
 
 
 def roll_camera(pose: Pose, quarters: int) -> Pose:
-    """The pose of the same board if the camera were held so many quarter turns about its own
+    """The pose of the same board if the camera were rolled by quarter turns about its optical
     axis"""
     roll, own = (
         cv2.Rodrigues(np.asarray(v, float))[0]
@@ -598,7 +600,7 @@ def roll_camera(pose: Pose, quarters: int) -> Pose:
 
 
 def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
-    """The pose if the board were turned on the table about its middle, so many quarter turns"""
+    """The pose if the board were rotated on the table about its middle by quarter turns"""
     corners = np.array(plan.corners) - np.array(plan.size) / 2
     for _ in range(quarters):
         corners = np.column_stack([-corners[:, 1], corners[:, 0]])
@@ -607,5 +609,5 @@ def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
 
 
 def corner_shift(plan: Plan, pose: Pose, other: Pose) -> float:
-    """How far apart two poses put the board's corners at most, pixels"""
+    """The largest distance between the board's corners in two poses, pixels"""
     return float(np.linalg.norm(pose.to_px(plan.corners) - other.to_px(plan.corners), axis=1).max())

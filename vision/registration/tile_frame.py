@@ -1,5 +1,5 @@
-"""Where there is neither board nor card: loose tiles, laid in a pattern by hand, are the frame (and
-sloppy, each a bit off)."""
+"""Without board or cards, loose tiles laid by hand in a pattern serve as the frame, although each
+is a little off."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from vision.registration.board_edges import edge_profiles, peaks_between
 from vision.registration.pose_refinement import expected_error, robust_pose
 
 TILE_STATIONS = 10  # along each side of a tile
-SLOPPY_MM = 5.0  # a tile lies at most so far from where its site has it
-PATTERN_MM = 2.0  # what is found with more expected error is no pattern of tiles
-FAR_MM = 20.0  # the table may have moved in the picture by so much: less than half a tile
-FEWEST_TILES = 6  # tiles that make a frame
+SLOPPY_MM = 5.0  # the farthest that a tile lies from its site's middle
+PATTERN_MM = 2.0  # with a larger expected error, it is not a pattern of tiles
+FAR_MM = 20.0  # how far the table may have moved in the picture: less than half a tile
+FEWEST_TILES = 6  # least number of tiles for a frame
 POSES_FOLLOWED = 6  # rough poses followed to the end
-INSETS = np.arange(0, 4.1, 0.4)  # how wide the border of a printed tile may be, mm
+INSETS = np.arange(0, 4.1, 0.4)  # possible widths of a printed tile's border, mm
 TURNS_TRIED = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
 SIDE_NORMALS = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
 ALONG_TILE = np.linspace(-0.85, 0.85, TILE_STATIONS)
-TILE_LEANS = np.radians([0, -2, 2, -4, 4, -6, 6])  # how tiles lie, one by one
-# which way the far end of each side goes, outwards or inwards, as a tile is turned
+TILE_LEANS = np.radians([0, -2, 2, -4, 4, -6, 6])  # possible rotations of single tiles
+# whether the far end of each side moves outwards or inwards when a tile is rotated
 TURNED_ENDS = np.array([-1, 1, 1, -1])
 
 
 class Tiles(msgspec.Struct, frozen=True, eq=False):
     """centres: (N, 2) mm of sites that a tile fills; half: (N, 2) mm, half the width and depth of
-    the line that shows most: a tile's edge, or where its print ends and a white border begins;
-    change: (3,) how colours change outwards across that line, as a unit vector of blue, green, red;
-    height: of a tile, mm."""
+    the most visible outline: a tile's edge, or the border of its print; change: (3,) the colour
+    change outwards across that outline, as a unit vector of blue, green, red; height: of a tile,
+    mm."""
 
     centres: np.ndarray
     half: np.ndarray
@@ -50,7 +50,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def unpack(cls, arrays: dict[str, np.ndarray]) -> Tiles:
-        """Back from pack(); raises KeyError where something is missing"""
+        """The inverse of pack(); raises KeyError if something is missing"""
         places, change = (
             np.asarray(arrays["tiles"], float),
             np.asarray(arrays["tiles_change"], float),
@@ -65,8 +65,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         poses: Sequence[Pose],
         layouts: Sequence[dict[str, Contents]],
     ) -> Tiles | None:
-        """From photos with tiles in them, their poses a finger's width off at most. None where
-        tiles are no frame."""
+        """From photos with tiles, with poses that are at most a finger's width off. None if tiles
+        do not serve as a frame."""
         places = tile_places(plan)
         found = []
         for image, pose, layout in zip(images, poses, layouts):
@@ -89,8 +89,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         )
 
     def _plainest(self, image: np.ndarray, pose: Pose, scale: float) -> tuple[float, np.ndarray]:
-        """How many mm within the tiles' edges the line lies that most tiles show on all four sides,
-        and (3,) how colours change there; scale: pixels a mm"""
+        """How many mm inside the tiles' edges the outline is that most tiles show on all four
+        sides, and (3,) its colour change; scale: pixels a mm"""
         reach = round(2 * SLOPPY_MM * scale)
         # (4, steps, 3): all tiles together
         mean = self._profiles(image, pose, round(reach + INSETS[-1] * scale)).mean(0)
@@ -106,13 +106,13 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         return best
 
     def _profiles(self, image: np.ndarray, pose: Pose, reach: int) -> np.ndarray:
-        """(N, 4, 2 reach + 1, 3): how colours change outwards through each tile's sides, each
+        """(N, 4, 2 reach + 1, 3): the colour change outwards across each side of each tile,
         averaged along the side"""
         return self._stations(image, pose, reach).mean(2)
 
     def _stations(self, image: np.ndarray, pose: Pose, reach: int) -> np.ndarray:
-        """(N, 4, STATIONS, 2 reach + 1, 3): how colours change outwards through stations of each
-        tile's sides (right, left, lower, upper), as seen in the picture, one pixel a step"""
+        """(N, 4, STATIONS, 2 reach + 1, 3): the colour change outwards at positions along each
+        tile's sides (right, left, lower, upper), as seen in the picture, one pixel per step"""
         n = len(self.centres)
         along = np.abs(SIDE_NORMALS[:, ::-1])
         # (4, stations, 2)
@@ -132,8 +132,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
     def measure(
         self, image: np.ndarray, pose: Pose, reach: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Each tile's middle as seen: (N, 2) pixels of where its site's middle would be if the tile
-        lay straight on it, (N, 2) of where it is, (N,) how clear its sides are, in grey levels."""
+        """Each tile's middle as seen: (N, 2) pixels of where it would be if the tile lay exactly on
+        its site, (N, 2) of where it is, (N,) how clear its sides are, in grey levels."""
         stations = self._stations(image, pose, reach) @ self.change
         half = float(np.median(self.half)) * np.linalg.norm(
             np.diff(pose.to_px(self.centres[:1] + [[0, 0], [1, 0]]), axis=0)
@@ -162,10 +162,9 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
     def _middle(
         stations: np.ndarray, askew: np.ndarray, reach: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Where on `reach` pixels either way each tile's middle is, (N,) across and down, and how
-        clear that is, (N,) each;
-        askew: (4, STATIONS) pixels by which stations of its sides lie further out, as it lies
-        turned"""
+        """Each tile's offset within `reach` pixels, (N,) across and down, and how clear it is, (N,)
+        each; askew: (4, STATIONS) pixels by which positions along its sides are farther out because
+        it is rotated"""
         at = np.clip(np.arange(2 * reach + 1) + np.rint(askew).astype(int)[..., None], 0, 2 * reach)
         side = np.take_along_axis(stations, at[None], 3).mean(2)
         side = cv2.GaussianBlur(
@@ -176,8 +175,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         return dx, dy, sx, sy
 
     def common_shift(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, float]:
-        """(2,) pixels by which the whole pattern is off, and how well it then fits, in grey
-        levels"""
+        """(2,) pixels by which the whole pattern is off, and how well it fits after that shift, in
+        grey levels"""
         side = np.clip(self._profiles(image, pose, reach) @ self.change, 0, None)
         right, left, lower, upper = (side[:, k].mean(0) for k in range(4))
         across, down = right + left[::-1], lower + upper[::-1]
@@ -186,26 +185,27 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         )
         x, y = int(across.argmax()), int(down.argmax())
         a, b, c = pose.to_px(self.centres.mean(0) + np.array([[0, 0], [1, 0], [0, 1]]), self.height)
-        # how the board lies in the picture: perhaps upside down
+        # the board's orientation in the picture: perhaps upside down
         axes = [(e - a) / np.linalg.norm(e - a) for e in (b, c)]
         return (x - reach) * axes[0] + (y - reach) * axes[1], float(across[x] + down[y]) / 4
 
     def seen(self, image: np.ndarray, pose: Pose, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-        """(N, 2) mm of sites with a tile on them near a good pose, and (N, 2) pixels where its
-        middle is"""
+        """Near a good pose: (N, 2) mm of sites with a tile on them, and (N, 2) pixels of its
+        middle"""
         _, px, clear = self.measure(image, pose, round(SLOPPY_MM * board_scale(pose, plan)))
         good = clear_enough(clear, px, pose.size)
         return self.centres[good], px[good]
 
 
 def clear_enough(clear: np.ndarray, px: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """(N,) bool: the tiles whose sides stand out as the clearer ones' do, within the picture"""
+    """(N,) bool: the tiles inside the picture whose sides are about as clear as those of the
+    clearest"""
     good = clear > max(0.4 * np.percentile(clear, 80), 2.0)
     return good & ((px > 0) & (px < np.array(size) - 1)).all(1)
 
 
 def row_peaks(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N,) where each row peaks, between the steps, and (N,) how high"""
+    """(N,) the subpixel peak of each row, and (N,) its height"""
     at = np.clip(score.argmax(1), 1, score.shape[1] - 2)
     row = np.arange(len(score))
     left, middle, right = (score[row, at + d] for d in (-1, 0, 1))
@@ -238,8 +238,8 @@ def tile_places(plan: Plan) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
 def locate_tiles(
     plan: Plan, tiles: Tiles, image: np.ndarray, starts: Sequence[Pose]
 ) -> Pose | None:
-    """The pose at which tiles lie on their sites, starting from rough ones; None where no pattern
-    of tiles is seen."""
+    """The pose at which tiles lie on their sites, starting from rough poses; None if no pattern of
+    tiles is seen."""
     found = []
     small = cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     for start in starts:
@@ -276,7 +276,7 @@ def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pos
     close = off < 0.6 * SLOPPY_MM * scale
     if close.sum() < max(FEWEST_TILES, 0.5 * good.sum()):
         return None
-    # tiles are pushed against each other: neighbours are off the same way, so that many say no more
+    # tiles are pushed against each other: neighbours have the same errors, so many tell no more
     # than a few
     error = 2 * expected_error(plan, pose, tiles.centres[good][close], off[close])
     if error > PATTERN_MM * scale:
@@ -285,7 +285,7 @@ def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pos
 
 
 def nudge_pose(plan: Plan, pose: Pose, shift_px: np.ndarray, turn: float) -> Pose:
-    """The pose as if the table were turned by `turn` radians about the board's middle, the picture
+    """The pose if the table were rotated by `turn` radians about the board's middle and the picture
     then shifted"""
     middle = np.append(np.array(plan.size) / 2, 0.0)
     R = cv2.Rodrigues(pose.rvec)[0]

@@ -1,5 +1,5 @@
-"""The whole board and its rim at once: which of several places of a board that looks much like
-itself explains a picture best."""
+"""Compares a picture with the whole board and its rim, to decide which of several look-alike
+placements explains it best."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from vision.registration.print_map import Picture, compose_board
 from vision.storage.opencv_compat import decode_image
 
 VIEW_PX = 450  # longer side of the view, pixels
-# how much of the table round the board, round loose tiles belongs to it, shares of the longer side
+# margin of table included around the board, and around loose tiles, as shares of the longer side
 RIM, TABLE = 0.04, 0.15
-SCALES = (0.8, 2.0, 5.0)  # pixels; what is finer is noise, what is wider is light
-# a place is explained as far as it is off by less than so much of what the print varies by
+SCALES = (0.8, 2.0, 5.0)  # pixels; finer detail is noise, coarser is light
+# tolerance within which a spot counts as explained, as a share of the print's variation
 NARROW = 0.5
-MOST_DIFFERENCE = 0.5  # by how much more, in logarithms, than the board a place may differ to count
-# of what differs between two places that a picture must show at least, to tell them apart by
+MOST_DIFFERENCE = 0.5  # cap on the difference of a spot from the board, log units
+# least visible share of what differs between two placements for distinguishing them
 SEEN = 0.1
-JUDGED_CELLS = 12  # along each side, for telling how much of the board takes part in a judgement
-# places tried where a view fits roughly, and how far apart they are, longer sides
+JUDGED_CELLS = 12  # cells along each side, for measuring how much of the board supports a judgement
+# rough placements tried, and their least distance, in longer sides
 PEAKS, PEAKS_APART = 6, 0.02
 MESH_PX = 8
 CONTRAST_LOGS = np.log(np.arange(256, dtype=np.float32) + DARK)
-DEGREES_TRIED = (0.0, -2.5, 2.5, -5.0, 5.0)  # degrees tried for that
+DEGREES_TRIED = (0.0, -2.5, 2.5, -5.0, 5.0)  # rotations tried for that
 
 
 class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -53,9 +53,9 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         rim: float = RIM,
         raised: bool = False,
     ) -> WholeBoard:
-        """From the calibration photos and their poses; rim: how much of the table belongs to it, a
-        share of the longer side; raised: whether the board's own rim stands above its sites, and so
-        does not lie as poses have it"""
+        """From the calibration photos and their poses; rim: the margin of table included, as a
+        share of the longer side; raised: whether the board's rim is above its sites, so that it is
+        not where poses put it"""
         canvas, bare, scale, origin = compose_board(
             plan, images, poses, layouts, rim * max(plan.size)
         )
@@ -93,19 +93,19 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @classmethod
     def unpack(cls, arrays: dict[str, np.ndarray]) -> WholeBoard:
-        """Back from pack(); raises KeyError where something is missing"""
+        """The inverse of pack(); raises KeyError if something is missing"""
         both = decode_image(arrays["whole"], cv2.IMREAD_COLOR)
         scale, x, y = map(float, arrays["whole_frame"])
         return cls(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
 
     @cached_property
     def traits(self) -> list[np.ndarray]:
-        """The map as contrast_scales() has it"""
+        """contrast_scales() of the map"""
         return contrast_scales(self.canvas)
 
     @cached_property
     def reach(self) -> list[float]:
-        """Per scale how far off a place may be to count as explained at all"""
+        """Per scale, the largest difference at which a spot counts as explained at all"""
         return [
             NARROW * max(float(np.sqrt(np.mean(t[self.known] ** 2))), 0.01) for t in self.traits
         ]
@@ -113,8 +113,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
     def rectified(
         self, picture: Picture, pose: Pose, around_mm: float = 0.0, half: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(h, w) uint8 of a picture as the canvas would show it (half: 2 for half as large), with
-        more around it, and (h, w) bool where the picture shows anything"""
+        """(h, w) uint8 of a picture rectified to the canvas (half: 2 for half the size) with a
+        margin, and (h, w) bool where it is inside the picture"""
         h, w = (side // half for side in self.canvas.shape)
         s = self.px_per_mm / half
         more = round(around_mm * s)
@@ -139,7 +139,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def halved(self) -> tuple[np.ndarray, np.ndarray]:
-        """Canvas and what of it is known, half as large"""
+        """Canvas and known mask at half the size"""
         h, w = (side // 2 for side in self.canvas.shape)
         return (
             cv2.resize(self.canvas[: 2 * h, : 2 * w], (w, h), interpolation=cv2.INTER_AREA),
@@ -152,8 +152,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
     def explained(self, picture: Picture, pose: Pose) -> np.ndarray:
-        """(h, w) float32, 0 to 1: how well each place of the canvas is explained; 0 where pieces
-        hide it, or out of the picture"""
+        """(h, w) float32, 0 to 1: how well each spot of the canvas is explained; 0 where pieces
+        hide it, or outside the picture"""
         seen, inside = self.rectified(picture, pose)
         out = np.zeros(self.canvas.shape, np.float32)
         for mine, theirs, reach in zip(self.traits, contrast_scales(seen), self.reach):
@@ -163,12 +163,12 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
     def rather(
         self, plan: Plan, picture: Picture, here: Pose, there: Pose, back: np.ndarray
     ) -> float:
-        """By how much more a picture looks as the sites do where one pose has them than where
-        another does, in terms of chance: only what differs counts, words and grain; 0 where next to
-        nothing of that is seen to differ so, as where the canvas has but noise there; back: (2, 3)
-        from pixels of the canvas here to those there"""
+        """How much better a picture agrees with the board at one pose than at another, in standard
+        deviations of chance: only differences between the two count, such as words and grain; 0 if
+        almost none of these is visible, as when the canvas has only noise there; back: (2, 3) from
+        canvas pixels here to those there"""
         h, w = self.canvas.shape
-        # a table has another grain there
+        # the table's grain differs there
         field = rectangle_mask(plan.corners, self.canvas.shape, self.px_per_mm, self.origin)
         mine, off = self.traits[0], []
         for pose in (here, there):
@@ -197,8 +197,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         return chance_units((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
 
     def between(self, here: np.ndarray, there: np.ndarray) -> np.ndarray:
-        """(2, 3): from pixels of the canvas at one place to those at another, which have (4, 2) mm
-        at the same four spots"""
+        """(2, 3): from canvas pixels at one placement to those at another, given (4, 2) mm of the
+        same four points in both"""
         here, there = (
             (np.asarray(mm) - self.origin) * self.px_per_mm - 0.5 for mm in (here, there)
         )
@@ -207,8 +207,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
     def squares_off(
         self, picture: Picture, pose: Pose, step: np.ndarray
     ) -> list[tuple[float, np.ndarray]]:
-        """For a board of squares `step` (2,) mm apart: by how many mm the pose may be off, (2,)
-        each, with how well that explains the picture, the best first"""
+        """For a board of squares `step` (2,) mm apart: possible shifts in mm, (2,) each, with how
+        well each explains the picture, the best first"""
         canvas, known = self.halved
         mine, reach = local_contrast(canvas, SCALES[1] / 2), self.reach[1]
         seen, inside = self.rectified(picture, pose, SQUARES_ASTRAY * float(step.max()), 2)
@@ -234,7 +234,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         return sorted(out, key=lambda o: -o[0])
 
     def roughly(self, plan: Plan, picture: Picture, pose: Pose) -> list[Pose]:
-        """Poses near this one, shifted and turned a little, at which the board fits roughly, the
+        """Poses near this one, slightly shifted and rotated, at which the board fits roughly, the
         best first"""
         canvas, known = self.halved
         scale, reach = SCALES[2] / 2, self.reach[2]
@@ -267,7 +267,7 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
 def rectangle_mask(
     mm: np.ndarray, shape: tuple[int, int], scale: float, origin: np.ndarray
 ) -> np.ndarray:
-    """(h, w) float32: 1 well within the rectangle round (N, 2) mm, else 0"""
+    """(h, w) float32: 1 well inside the bounding rectangle of (N, 2) mm, otherwise 0"""
     out, at = np.zeros(shape, np.float32), (mm - origin) * scale
     low, high = (c.astype(int).tolist() for c in (at.min(0) + MESH_PX / 2, at.max(0) - MESH_PX / 2))
     cv2.rectangle(out, low, high, 1, -1)
@@ -277,8 +277,8 @@ def rectangle_mask(
 def coarse_map(
     pose: Pose, origin: np.ndarray, size: tuple[int, int], scale: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pose.rectify_map of (width, height) pixels, worked out at every eighth pixel: many times
-    quicker"""
+    """Pose.rectify_map for (width, height) pixels, computed at every eighth pixel: many times
+    faster"""
     w, h = (-(-side // MESH_PX) + 2 for side in size)
     step = MESH_PX / scale
     x0, y0 = origin - step
@@ -290,27 +290,28 @@ def coarse_map(
 
 
 def contrast_scales(grey: np.ndarray) -> list[np.ndarray]:
-    """Per scale (h, w) float32: how much lighter or darker each place is than its surroundings"""
+    """Per scale, (h, w) float32: how much lighter or darker each spot is than its surroundings"""
     return [local_contrast(grey, s) for s in SCALES]
 
 
 def local_contrast(grey: np.ndarray, scale: float) -> np.ndarray:
-    """The same at a scale of so many pixels"""
+    """The same at one scale, in pixels"""
     logs = CONTRAST_LOGS[grey]
     wide = (2 * int(2.5 * scale) + 1,) * 2
     return cv2.GaussianBlur(logs, (0, 0), scale) - cv2.blur(cv2.blur(logs, wide), wide)
 
 
 def limit_contrast(trait: np.ndarray, reach: float) -> np.ndarray:
-    """Limited to where differences count"""
+    """The trait, clipped to the range in which differences count"""
     return np.clip(trait / reach, -2, 2)
 
 
 def explanation_lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> float:
-    """By how much one place explains a picture better than another, in terms of what chance does.
+    """By how much one placement explains a picture better than another, in standard deviations of
+    chance.
 
-    here, there: (h, w) as Whole.explained gives them; back: (2, 3) from here's pixels to there's:
-    the same spot of the picture is compared."""
+    here, there: (h, w) from WholeBoard.explained; back: (2, 3) from pixels of `here` to those of
+    `there`, so that the same spot of the picture is compared."""
     h, w = here.shape
     other = cv2.warpAffine(
         there, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1
@@ -320,6 +321,6 @@ def explanation_lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> f
 
 
 def chance_units(off: np.ndarray) -> float:
-    """The mean of (h, w) values, in terms of what chance does"""
+    """The mean of (h, w) values, in standard deviations of chance"""
     cells = cv2.resize(off, (JUDGED_CELLS, JUDGED_CELLS), interpolation=cv2.INTER_AREA).ravel()
     return float(cells.mean() / (cells.std() / JUDGED_CELLS + 1e-4))

@@ -1,4 +1,4 @@
-"""Memory that is no longer needed. Its value: trim_heap."""
+"""Returns unused memory to the system: trim_heap."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def trim_heap() -> None:
-    """Hands what was freed back to the machine: glibc keeps arrays of up to 32 MB for itself, in
-    pieces that nothing else fits into"""
-    with suppress(AttributeError, OSError):  # other libraries have nothing of the kind
+    """Returns freed memory to the system: glibc keeps arrays of up to 32 MB in its own heap,
+    fragmented"""
+    with suppress(AttributeError, OSError):  # other C libraries lack this function
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""The model file: arrays in an .npz, in named drawers, written whole or not at all."""
+"""The model file: arrays in an .npz, grouped by prefix, written atomically."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class BadModel(ValueError):
 
 
 def add_prefix(name: str, arrays: Arrays) -> Arrays:
-    """The arrays under a common name, for one file together with others'"""
+    """The arrays with a common prefix, to be stored in one file with others"""
     return {f"{name}/{key}": value for key, value in arrays.items()}
 
 
 def strip_prefix(name: str, arrays: Arrays) -> Arrays:
-    """One drawer's arrays again, under their own names"""
+    """The arrays with one prefix, under their own names again"""
     return {
         key[len(name) + 1 :]: value for key, value in arrays.items() if key.startswith(name + "/")
     }
 
 
 def save_arrays(path: str | Path, arrays: Arrays) -> None:
-    """Writes the file beside its place and moves it there, so that a reader sees the old model or
-    the new one."""
+    """Writes a temporary file and renames it, so that a reader sees either the old model or the new
+    one."""
     path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
@@ -75,13 +75,13 @@ def text_as_array(value: str) -> np.ndarray:
 
 
 def array_as_text(array: np.ndarray) -> str:
-    """The string that `text_as_array` made an array of."""
+    """The inverse of `text_as_array`."""
     return array.tobytes().decode()
 
 
 def pack_struct(value: msgspec.Struct) -> Arrays:
     """A struct of arrays, plain data and further structs (or lists of them) as arrays;
-    `unpack_struct` is its reverse."""
+    `unpack_struct` is the inverse."""
     out: Arrays = {}
     plain: dict[str, Any] = {}
     for field in msgspec.structs.fields(value):
@@ -100,13 +100,13 @@ def pack_struct(value: msgspec.Struct) -> Arrays:
 
 
 def convert_plain(plain: Any, kind: Any) -> Any:
-    """Raises msgspec.ValidationError where it is not of this kind."""
-    with MEETING_TYPES:  # any kind that models are made of may be met here first
+    """Raises msgspec.ValidationError if it is not of this type."""
+    with MEETING_TYPES:  # any type used in models may be used here for the first time
         return msgspec.convert(plain, kind)
 
 
 def unpack_struct(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
-    """Raises KeyError or msgspec.ValidationError where something is missing or odd."""
+    """Raises KeyError or msgspec.ValidationError if something is missing or invalid."""
     plain = json.loads(array_as_text(arrays["about"]))
     hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""One place for the shapes OpenCV changed between 4 and 5 (an axis was dropped from several
+"""Handles differences in result shapes between OpenCV 4 and 5 (an axis was dropped from several
 results)."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def to_grey(image: np.ndarray) -> np.ndarray:
 @cache
 def _make_detector(refine: bool) -> cv2.aruco.ArucoDetector:
     p = cv2.aruco.DetectorParameters()
-    p.minDistanceToBorder = 0  # a card whose white paper runs out of the picture is as good as any
+    p.minDistanceToBorder = 0  # a card whose white margin is cropped by the picture is still good
     p.cornerRefinementMethod = (
         cv2.aruco.CORNER_REFINE_SUBPIX if refine else cv2.aruco.CORNER_REFINE_NONE
     )

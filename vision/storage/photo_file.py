@@ -1,4 +1,4 @@
-"""Pictures from files, with bounds: nothing huge is decoded, and a picture cut off is named as
+"""Loads pictures from files safely: huge ones are not decoded, and truncated ones are reported as
 such."""
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 MOST_PHOTO_PIXELS = 64_000_000
 MOST_BYTES = 128 << 20
 SMALLEST_PHOTO = 64  # pixels a side
-# What phones and web pages also write; by the bytes from the fifth on, and from the ninth on.
+# Other formats written by phones and web pages, by their bytes from the fifth and from the ninth
+# on.
 OTHER_FORMATS = {
     b"ftyphei": "HEIC",
     b"ftyphev": "HEIC",
@@ -23,8 +24,8 @@ OTHER_FORMATS = {
 }
 
 
-# of photos that are kept: colours as fine as the camera shows them later. JPEG keeps half of that
-# otherwise: dark signs on yellow, learnt from such photos, were misread in what the camera showed
+# for stored photos: full chroma resolution, as in the camera's later pictures. By default JPEG
+# halves it: dark signs on yellow, learnt from such photos, were misread in pictures of the camera
 PHOTO_KEPT = (
     cv2.IMWRITE_JPEG_QUALITY,
     95,
@@ -65,15 +66,15 @@ def _claimed_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _cut_off(data: bytes) -> bool:
-    """The end of the picture is missing. Some cameras append bytes after it, so its end mark is
-    searched, not demanded."""
+    """Whether the end of the picture is missing. Some cameras append bytes, so the end marker is
+    searched for, not required at the end."""
     if data[:2] == b"\xff\xd8":
         return data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda")
     return b"IEND" not in data[-4096:]
 
 
 def _other_format(data: bytes) -> str | None:
-    """The name of a format that is known here by its first bytes only"""
+    """The name of an unsupported format, recognised by its first bytes"""
     return next(
         (
             name
@@ -134,6 +135,6 @@ def is_dark(image: np.ndarray) -> bool:
 
 
 def encode_photo(image: np.ndarray) -> bytes | None:
-    """(h, w, 3) uint8 BGR as a JPEG file; None where it is no picture"""
+    """(h, w, 3) uint8 BGR as a JPEG file; None if it is not a picture"""
     done, data = cv2.imencode(".jpg", image, PHOTO_KEPT)
     return data.tobytes() if done else None

@@ -1,4 +1,4 @@
-"""Text files as people's editors write them."""
+"""Reads text files as written by common editors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def read_text(path: str | Path) -> str:
-    """A text file, with or without the mark that some editors put before it. Raises OSError;
+    """A text file, with or without a byte-order mark. Raises OSError;
     ValueError that says which line is not UTF-8."""
     data = Path(path).read_bytes()
     try:

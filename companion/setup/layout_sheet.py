@@ -1,4 +1,4 @@
-"""What to lay where for a calibration, as a sheet to have beside the board: a picture of each
+"""What to lay out for a calibration, as a sheet to keep next to the board: a picture of each
 sampler, and the same in words."""
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def layout_picture(made: Mapping[str, Any], layout: SampleLayout) -> str:
     out += [
         f"<path d='{d}' {OUTLINE}/>" for site in made["sites"].values() for d in site["outlines"]
     ]
-    # What covers several sites lies above what is on its neighbours.
+    # A piece that covers several sites is drawn above pieces on its neighbours.
     for site, contents in sorted(
         layout.items(), key=lambda lying: any(made["pieces"][k]["spans"] for k in lying[1])
     ):
@@ -83,7 +83,7 @@ def layout_picture(made: Mapping[str, Any], layout: SampleLayout) -> str:
 
 @cache
 def game_picture(name: str) -> str:
-    """SVG of a game's board with some of its pieces, by which people know it."""
+    """SVG of a game's board with some of its pieces, so that people recognise it."""
     plan = game_plan(engine.game(name).name)
     return layout_picture(board_drawing(name, plan), sampler_layouts(plan)[0])
 
@@ -91,7 +91,7 @@ def game_picture(name: str) -> str:
 def pile_shapes(
     made: Mapping[str, Any], site: Mapping[str, Any], contents: Sequence[str]
 ) -> list[str]:
-    """The pieces of one site, bottom first; loose ones beside each other"""
+    """The pieces of one site, bottom first; loose ones side by side"""
     x, y, w, h = site["box"]
     out, loose, up = [], list(site.get("spots", ())), 0.0
     for kind in contents:

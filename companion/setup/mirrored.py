@@ -1,4 +1,4 @@
-"""Whether a picture is a mirror image, as some cameras give it."""
+"""Whether a picture is a mirror image, as some cameras produce."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whether an arm lies across the first photo. No photo is there yet that it could be compared with;
-but arms cross the board's edge, where the table otherwise ends, and they have come in."""
+"""Detects an arm across the first photo. There is no earlier photo to compare with, but arms cross
+the board's edge, and they were not in the picture a moment before."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from vision.photometry.small_picture import View
 from vision.plan import Plan
 
 PX_PER_MM = 0.5
-AROUND, INSIDE = 70.0, 24.0  # mm of the table beside the board that is looked at, and of the board
+AROUND, INSIDE = 70.0, 24.0  # mm examined of the table around the board, and of the board
 # mm either side of the board's edge that are left out, as it is not known better; beyond them that
 # an arm shows alike
 GAP, NEAR = 8.0, 12.0
-LEAST, MOST = 25.0, 200.0  # mm of the edge that an arm covers
-DEEP = 24.0  # mm of table that must be in the picture beside it
-OTHER, NOISES = 16.0, 4.0  # by how much an arm differs from the table in colour; times its grain
-ALIKE = 0.5  # of that, how much what lies on both sides of the edge may differ
-MANY = 3  # as many make a pattern of the table
-KEPT_PX = 640  # longer side of the pictures that are kept to compare with
-STOOD = 3  # looks that a picture stands for before it is one to compare with
-# of the board that an arm covers; more is another board
+LEAST, MOST = 25.0, 200.0  # mm of the edge that an arm may cover
+DEEP = 24.0  # mm of table next to the edge that must be in the picture
+OTHER, NOISES = 16.0, 4.0  # least colour difference of an arm; in units of grain
+ALIKE = 0.5  # share of it by which the two sides of the edge may differ where an arm crosses
+MANY = 3  # this many are a pattern of the table, not arms
+KEPT_PX = 640  # longer side of the pictures kept for comparison
+STOOD = 3  # looks without movement after which a picture is used for comparison
+# share of the board that an arm covers; more is a different board
 LEAST_OF_BOARD, MOST_OF_BOARD = 0.015, 0.6
-EVEN_PX, CAME = 3.0, 8.0  # pixels over which noise is evened out; grey levels that are more than it
+EVEN_PX, CAME = 3.0, 8.0  # blur against noise, pixels; grey levels above the remaining noise
 
 
 class StillPictures:
-    """What stood still before the camera last, and for how many looks, and what does so now. An arm
-    lies still for a shorter time than the table does without it."""
+    """The last picture that stood still for long, and the one that stands still now. An arm stays
+    still for a shorter time than the table without it."""
 
     def __init__(self) -> None:
         self._before: tuple[np.ndarray, int] | None = None
@@ -51,8 +51,8 @@ class StillPictures:
             self._now = small, 1
 
     def came_in(self, plan: Plan, view: View) -> bool:
-        """Whether something reaches over the board in a view of what stands still now that did not
-        when the table stood still for longer."""
+        """Whether something now reaches over the board that was not there in the picture that stood
+        still for longer."""
         if self._before is None or self._now is None or self._now[1] > self._before[1]:
             return False
         now, before = view.small, View.of(self._before[0], view.pose).small
@@ -72,14 +72,14 @@ class StillPictures:
 
 def arms_across_edge(image: np.ndarray, plan: Plan, pose: Pose) -> int:
     """How many things reach from the edge of a picture, (h, w, 3) uint8 BGR, over the edge of the
-    board; 0 where there are so many that they are the table's pattern."""
+    board; 0 if there are so many that they are the table's pattern."""
     found = sum(_arms_across(strip, seen) for strip, seen in _edge_strips(image, plan, pose))
     return found if found < MANY else 0
 
 
 def _edge_strips(image: np.ndarray, plan: Plan, pose: Pose) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Per side of the board a strip along its edge, (depth, length, 3) float32 CIE Lab from the
-    outermost row inwards, and (depth, length) bool where the picture shows it."""
+    """For each side of the board, a strip along its edge, (depth, length, 3) float32 CIE Lab from
+    the outermost row inwards, and (depth, length) bool where it is inside the picture."""
     w, h = plan.size
     height, width = image.shape[:2]
     whole = (-AROUND, -AROUND, w + AROUND, h + AROUND)
@@ -103,7 +103,7 @@ def _arms_across(strip: np.ndarray, seen: np.ndarray) -> int:
     table, known = strip[: out - gap], seen[: out - gap]
     if known.sum() < known.size // 8:
         return 0
-    # light and shadow change how bright the table is more than its colour
+    # light and shadow change the table's brightness more than its colour
     weight = np.array([0.5, 1.0, 1.0], np.float32)
     apart = np.linalg.norm((table - np.median(table[known], 0)) * weight, axis=2)
     other = known & (apart > max(OTHER, NOISES * float(np.median(apart[known]))))
@@ -115,7 +115,7 @@ def _arms_across(strip: np.ndarray, seen: np.ndarray) -> int:
         crossing = np.flatnonzero(at_edge)
         if not LEAST <= len(crossing) / PX_PER_MM <= MOST:
             continue
-        # on to where the picture ends, or as far as is looked
+        # up to the picture's edge, or the end of the strip
         reaches = np.flatnonzero(part.any(1))[0]
         first = np.flatnonzero(known[:, crossing].any(1))[0]
         if reaches > first + 2 or (out - first) / PX_PER_MM < DEEP:

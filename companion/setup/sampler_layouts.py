@@ -1,4 +1,4 @@
-"""Samplers for people to lay by hand: every kind often enough, and not a piece more."""
+"""Samplers for people to lay by hand: every kind often enough, without unnecessary pieces."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from companion.simulate.samples import SampleLayout, another_sampler, full_sampl
 from vision.geometry.footprints import has_standing_pieces
 from vision.plan import Plan
 
-EACH, ROUNDS = 3, 2  # this often each kind, in this many photos
-# pieces in all, if there are few kinds: two stones of a colour show little of how stones lie and
-# shine
+EACH, ROUNDS = 3, 2  # how often each kind is shown, and in how many photos
+# least number of pieces if there are few kinds: two stones of a colour show too little of how
+# stones lie and shine
 FEWEST = 16
-APART = 2.0  # sites between standing pieces that are far enough apart not to hide each other
+APART = 2.0  # distance, in sites, at which standing pieces do not hide each other
 
 
 def sampler_layouts(plan: Plan, seed: int = 1) -> list[SampleLayout]:
@@ -34,11 +34,11 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[SampleLayout]:
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
-    # what such a piece lies on stays
+    # what such a piece lies on is kept
     kept = [{p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here]
-    # Large heaps first: the more of them go, the less there is to lay. Among equal heaps any, so
-    # that what stays is spread over the board, since pieces lean and shine differently elsewhere.
-    # In turn, so that no photo shows all of a kind and the other next to none.
+    # Removes large heaps first, since that saves most work; among equal heaps at random, so that
+    # the rest is spread over the board, where pieces lean and shine differently. Photos take turns,
+    # so that none shows all of a kind and another hardly any.
     orders = [
         [
             (n, site)
@@ -102,7 +102,7 @@ def spread_out_layouts(plan: Plan, rng: random.Random) -> list[SampleLayout]:
 
 
 def nearest_distances(centres: np.ndarray, at: list[int]) -> np.ndarray:
-    """(n,) the distance of each to the nearest of those, infinity if there are none."""
+    """(n,) the distance of each to the nearest of those in `at`, infinity if there are none."""
     return (
         np.linalg.norm(centres[:, None] - centres[at], axis=2).min(1)
         if at

@@ -40,9 +40,9 @@ from vision.plan import BadPlan, load_plan
 from vision.storage.photo_file import BadPhoto
 
 STIRRED = 12.0  # grey levels by which a part of the picture differs from the previous one: a hand
-LEARNS = "calibrate"  # the thread that learns, also when the game has begun
-BESIDE = 10  # how nice it is to the page, and to the table that may be played at meanwhile
-WIDEST = 1000  # pixels of the empty board in the picture of what to lay
+LEARNS = "calibrate"  # name of the training thread, which may continue during the game
+BESIDE = 10  # its niceness, in favour of the page and of a game in progress
+WIDEST = 1000  # width of the empty board in pictures of what to lay
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +61,10 @@ class Setup:
     """What has been answered so far. All methods may be called from any thread; what cannot be done
     raises NotSo.
 
-    path: the configuration to write, or to complete; copies lie beside it. picture: what the camera
-    sees now, or why there is none. camera: the `[camera]` table to write. cameras: those that can
-    be chosen instead (hardware/found.py), which `look_through` does. lens: that camera's.
+    path: the configuration to write, or to complete; copies are folders next to it. picture: what
+    the camera sees now, or why there is no picture. camera: the `[camera]` section to write.
+    cameras: those that can be chosen instead (hardware/found.py), with `look_through`. lens: that
+    of the camera.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Setup:
         # before and after the lens found its focus again
         self.sharper: tuple[tuple[np.ndarray, float], ...] = ()
         self._lock = threading.RLock()
-        self._small: np.ndarray | None = None  # the picture before, (18, 24) grey levels
+        self._small: np.ndarray | None = None  # the previous picture, (18, 24) grey levels
         self._still = StillPictures()
         self.version = 1
         self.game: engine.Game | None = None
@@ -97,7 +98,7 @@ class Setup:
         self.session: Session | None = None
         self.framing: Framing | None = None
         self.progress: tuple[str, float] | None = None
-        self._began = 0.0  # when learning did, by the monotonic clock
+        self._began = 0.0  # when training began, monotonic clock
         self.report: Report | None = None
         self.fault: str | None = None
         self.written = threading.Event()
@@ -301,8 +302,8 @@ class Setup:
     def _hands_on_first(
         self, session: Session, image: np.ndarray, corners: Corners | None
     ) -> list[Text]:
-        """What is to be said of a hand in the first photo, which nothing can be compared with yet.
-        corners: as tapped."""
+        """Remarks on a hand in the first photo, for which there is no earlier photo to compare
+        with. corners: as tapped."""
         tapped = np.array(corners, float) if corners is not None else None
         bare = Bare.of(session.plan, image, tapped, session.markers)
         if bare is None:
@@ -329,7 +330,7 @@ class Setup:
         with self._lock:
             session = self._open_session()
             if self._lens.focuses and not any(step.taken for step in session.steps):
-                # what it focused on at the start may have been an empty table, or a hand
+                # at the start it may have focused on an empty table, or a hand
                 self._lens.focus_anew()
             image = self.look()
             if self.framing is not None and self.framing.faults:
@@ -403,7 +404,7 @@ class Setup:
 
     def go(self) -> None:
         """Writes the configuration, which `nilometer run` continues with; if the copy is still
-        being learnt, that goes on beside the game."""
+        being learnt, that continues during the game."""
         with self._lock:
             if self.board is not None:
                 raise NotSo(say("there are no rules for this board"))
@@ -477,7 +478,7 @@ class Setup:
             }
 
     def _is_laid_out_by_chance(self) -> bool:
-        """Whether the game begins with pieces from the box that may lie anyhow."""
+        """Whether the game begins with pieces from the box laid out at random."""
         if self.game is None or not self.seats:
             return False
         state = self.game.setup(self.seats)
@@ -501,7 +502,7 @@ class Setup:
 
         return Text(advice.template, {k: people(v) for k, v in advice.args.items()})
 
-    # What the page's own thread asks of a table: here one without a game.
+    # The interface of a table that the page's thread needs, without a game
 
     def snapshot(self) -> dict[str, Any]:
         """Everything the set-up page shows, as JSON data."""
@@ -523,7 +524,7 @@ class Setup:
 
     @property
     def _plays(self) -> str | None:
-        """The name of the game, or of the one that a board without rules belongs to."""
+        """The name of the game, or of the game that a board without rules belongs to."""
         return (
             self.game.name
             if self.game
@@ -552,7 +553,7 @@ class Setup:
         return self.framing.sharpness
 
     def _learn(self, session: Session) -> None:
-        with contextlib.suppress(OSError):  # of this thread, and of the processes it starts
+        with contextlib.suppress(OSError):  # for this thread and the processes it starts
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BESIDE)
         try:
             report = session.calibrate(
@@ -562,7 +563,7 @@ class Setup:
         except (BadCopy, OSError) as e:
             self.fault, self.progress = str(e), None
             return
-        # a fault of the program: people must not wait for something that will never come
+        # a programming error: people must not wait for something that will never come
         except Exception as e:
             log.exception("the pieces could not be learnt")
             self.fault, self.progress = (
@@ -572,7 +573,7 @@ class Setup:
             return
         with self._lock:
             self.report, self.progress = report, None
-            with contextlib.suppress(OSError):  # else it is learnt once more at the next start
+            with contextlib.suppress(OSError):  # otherwise it is learnt again at the next start
                 mark_learnt(session.folder)
             self._choose_learnt(session)
 
@@ -624,8 +625,8 @@ class Setup:
 
 
 def _with_count(session: Session, number: int | None, remarks: Sequence[Text]) -> list[Text]:
-    """Remarks on a photo, with its pieces counted where they speak of pieces: what is looked at is
-    places, and on one may lie a heap."""
+    """Remarks on a photo, with the number of its pieces added where they mention pieces: the check
+    is per site, and a site may hold a heap."""
     layout = session.steps[number].layout if number is not None else {}
     pieces = sum(len(contents) for contents in layout.values())
     return [
@@ -637,7 +638,8 @@ def _with_count(session: Session, number: int | None, remarks: Sequence[Text]) -
 
 
 def _middle_of(image: np.ndarray) -> np.ndarray:
-    """A quarter of the picture, where the board is; sharpness shows in the picture's own pixels."""
+    """The middle quarter of the picture, where the board is, at full resolution, since that shows
+    sharpness."""
     height, width = image.shape[:2]
     return image[3 * height // 8 : 5 * height // 8, 3 * width // 8 : 5 * width // 8]
 

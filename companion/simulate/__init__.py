@@ -1,5 +1,4 @@
-"""Simulated tables: to play the demo on, and to measure how well reading does on copies nobody has
-seen.
+"""Simulated tables: for the demo, and for measuring how well reading works on unseen copies.
 
     python -m companion.simulate GAME OUTDIR [--seed N] [--edition K] [--no-markers] [--turned]
                               [--photos 14]

@@ -1,4 +1,4 @@
-"""Complete copies as people would photograph theirs (docs/contracts.md, Copies), filmed by the
+"""Complete copies as people would photograph their own (docs/contracts.md, Copies), from the
 simulated camera."""
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ class Conditions:
     turned: bool = False
     resolution: tuple[int, int] | None = None
     sloppiness: float = 1.0
-    tap_error: float = 4.0  # pixels by which a finger misses a corner, standard deviation
-    phone: bool = True  # photographed by one; else by the table's own camera, while it is set up
+    tap_error: float = 4.0  # error of tapped corners in pixels, standard deviation
+    phone: bool = True  # photographed by phone; otherwise by the table's own camera during set-up
 
     def look(self, plan: Plan) -> View:
-        """The camera: over the first copy (seed 0) as at home, over others anywhere sensible."""
+        """The camera: in a standard position for the first copy (seed 0), in any sensible one for
+        others."""
         rng = random.Random(self.seed * 31 + 5)
         return look_down(
             plan.size,
@@ -63,8 +64,8 @@ class Conditions:
         )
 
     def table(self, plan: Plan) -> Tabletop:
-        """The one specimen these conditions mean: its print, its table, its cards where they were
-        taped once and for all."""
+        """The specimen described by these conditions: its print, its table, and its cards as they
+        were taped."""
         rng = random.Random(self.seed * 1009 + self.edition)
         table, tint = TABLES[0] if not self.edition else rng.choice(TABLES)
         return Tabletop(
@@ -80,7 +81,7 @@ class Conditions:
         )
 
     def light(self, rng: random.Random) -> Light:
-        """The room, another one for each photo."""
+        """The light in the room, different for each photo."""
         return Light(
             lamp=(rng.uniform(-600, 600), rng.uniform(-700, 300), rng.uniform(700, 1300)),
             size=rng.uniform(80, 300),
@@ -110,7 +111,7 @@ def make_copy(
     """Writes copy.toml, empty-1/2, sampler-1/2 and test/NN, each .jpg with its .json; returns the
     folder.
 
-    Every fifth test picture is taken after somebody bumped the camera. plan_file: goes along as the
+    Every fifth test picture is taken after somebody bumped the camera. plan_file: included as the
     copy's own plan.
     """
     folder = Path(folder)
@@ -154,7 +155,7 @@ def _write_photo(
 ) -> None:
     top.lay({})
     top.lay(layout)
-    # A camera settles its exposure on what it sees: pictures are neither black nor burnt.
+    # A camera adjusts its exposure: pictures are neither black nor overexposed.
     dim = film.take(top.scene(), view, light, noise=0)
     light = replace(light, exposure=light.exposure * min(1.25, 118 / max(float(dim.mean()), 1)))
     picture, to = film.take(top.scene(), view, light), path.with_suffix(".jpg")

@@ -1,4 +1,4 @@
-"""The simulated copy that the demo, the bench and the tests play with, and where it is kept."""
+"""The simulated copy used by the demo, the bench and the tests, and where it is stored."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from companion.simulate import Conditions, make_copy, plan_of
 from vision.storage.model_file import BadModel
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMO_STEPS = (
-    60  # in which a simulated copy is learnt: its pictures are clean, and people wait for it
-)
+DEMO_STEPS = 60  # training steps: few, since simulated pictures are clean and people wait
 
 
 def state_dir() -> Path:
@@ -31,8 +29,8 @@ def state_dir() -> Path:
 
 
 def demo_copy(name: str, folder: Path, steps: int = DEMO_STEPS) -> Specimen:
-    """The simulated copy of a game, photographed and calibrated the first time. steps: how long its
-    network is taught, as of `calibrate_copy`"""
+    """The simulated copy of a game, photographed and calibrated the first time. steps: training
+    steps, as for `calibrate_copy`"""
     if (folder / "model.npz").is_file():
         try:
             return open_copy(folder)
@@ -51,7 +49,7 @@ def demo_copy(name: str, folder: Path, steps: int = DEMO_STEPS) -> Specimen:
 
 
 def tell_tenths() -> Callable[[str, float], None]:
-    """What tells on the terminal what is being done, each time, and each tenth of the whole"""
+    """A progress callback that prints each new stage and each tenth of the whole on the terminal"""
     told: set[tuple[str, int]] = set()
 
     def tell(words: str, part: float) -> None:

@@ -3,7 +3,7 @@ people, board and camera.
 
     table = Director(plan, layout=state.layout(), seed=1)
     with table.camera as camera:                    # a hardware.camera.Camera, for whoever looks
-        table.show(next_state.layout())             # hands come, do it, go: as long as that takes
+        table.show(next_state.layout())             # hands come, do it and go; blocks meanwhile
         table.put("cup", (300, 200)); table.clear()
         table.nudge("C4", (12, 0)); table.fault("bumped", True)
 
@@ -27,9 +27,9 @@ Layout = Mapping[str, Sequence[str]]
 
 
 class Director:
-    """conditions: the specimen and its camera, the same that `make_copy` with these conditions
-    photographs, so that a model calibrated on that copy reads this table; seed: how people lay
-    pieces down this time; view, light: another camera or lamp; fps: the hands' pace, scenes a
+    """conditions: the specimen and its camera, the same that `make_copy` photographs with these
+    conditions, so that a model calibrated on that copy can read this table; seed: for how pieces
+    are laid down this time; view, light: a different camera or lamp; fps: the hands' pace, scenes a
     second.
     """
 
@@ -56,7 +56,7 @@ class Director:
         self._film = Film(seed + 1)
 
     def set(self, layout: Layout) -> None:
-        """The layout lies there at once, no hands."""
+        """Changes to the layout at once, without hands."""
         self.top.lay(layout)
         self._show(self.top.scene())
 
@@ -69,7 +69,7 @@ class Director:
         self._sleep(still)
 
     def frames(self, layout: Layout, still: int = 3) -> Iterator[np.ndarray]:
-        """The pictures of `show`, as fast as they can be painted; the last `still` ones without a
+        """The pictures of `show`, as fast as they can be rendered; the last `still` ones without a
         hand."""
         for scene in self.top.towards(layout, still):
             self._show(scene)
@@ -86,13 +86,13 @@ class Director:
         self._show(self.top.scene())
 
     def clear(self) -> None:
-        """Takes away all that was put."""
+        """Removes everything that was put there."""
         self._over = ()
         self._show(self.top.scene())
 
     @property
     def littered(self) -> bool:
-        """Whether something that was put lies there."""
+        """Whether anything put there is still there."""
         return bool(self._over)
 
     @property

@@ -1,4 +1,4 @@
-"""Other editions of a game: the same kinds with other colours and other signs, made up from a
+"""Other editions of a game: the same kinds with different colours and signs, generated from a
 number."""
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def art_edition(art: Art, number: int) -> Art:
 
 
 def _shifted_colours(colours: dict[str, str], rng: random.Random) -> dict[str, str]:
-    """Each colour a little off, all in one direction as inks and prints differ; grounds (not the
-    seats') further off."""
+    """Shifts each colour a little, all in the same direction, as inks and prints differ; grounds
+    (not the seats' colours) more."""
     drift, wash, tone = rng.uniform(-0.05, 0.05), rng.uniform(0.7, 1.2), rng.uniform(0.85, 1.12)
     grounds = rng.uniform(-0.12, 0.12)
     people = {"red", "blue", "green", "yellow", "black", "white", "line"}
@@ -53,7 +53,7 @@ def _shifted_colours(colours: dict[str, str], rng: random.Random) -> dict[str, s
 
 
 def _symbol_reach(shapes: list[dict[str, Any]]) -> float:
-    """How far a symbol's points lie from its middle, roughly"""
+    """The rough distance of a symbol's points from its middle"""
     far = [
         abs(v)
         for s in shapes

@@ -1,5 +1,5 @@
-"""Players made up for the demo and the tests: they choose what to do, and how the board looks when
-they have done it."""
+"""Simulated players for the demo and the tests: they choose what to do, and how the board looks
+afterwards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.layout import Contents, Layout
 
 
 class Doing(msgspec.Struct, frozen=True):
-    """What somebody did: said are the acts no camera sees, in order; layout is how the board looks
-    afterwards; action is the visible one (None: the game is over)."""
+    """What somebody did: said: the actions that no camera can see, in order; layout: how the board
+    looks afterwards; action: the visible one (None: the game is over)."""
 
     said: tuple[Action, ...]
     action: Action | None
@@ -29,15 +29,15 @@ class Doing(msgspec.Struct, frozen=True):
 
 
 class Players:
-    """Random but sensible: what the game finds promising, else rather a doing that scores than one
-    that does not, rather any than none."""
+    """Random but sensible: they prefer what the game finds promising, then actions that score, then
+    any action."""
 
     def __init__(self, seed: int = 0, eager: float = 0.7) -> None:
         self.rng, self.eager = random.Random(seed), eager
 
     def next(self, state: State, say: Callable[[Action], State] | None = None) -> Doing:
-        """The next visible doing from here. say: tells the table an act that changes nothing to be
-        seen, gives the state after it; None: there is no table to be told."""
+        """The next visible action. say: declares an invisible action to the table and returns the
+        state after it; None if there is no table."""
         said: list[Action] = []
         for _ in range(200):
             action = self.choose(state)
@@ -51,7 +51,7 @@ class Players:
         return Doing(tuple(said), None, state)
 
     def choose(self, state: State) -> Action | None:
-        """One legal action; None when there is none."""
+        """One legal action; None if there is none."""
         actions = state.legal_actions()
         if not actions:
             return None
@@ -77,8 +77,8 @@ def _points_by_seat(state: State) -> dict[str, float]:
 
 
 def true_answer(table: Table, true: Callable[[State], bool]) -> int | None:
-    """Which answer to the question that the table asks leads to a state that is true; None: no
-    question, or none does. Raises BadText, IllegalAction for an answer that cannot be."""
+    """The index of the answer to the table's question that leads to a true state; None if there is
+    no question, or no such answer. Raises BadText, IllegalAction for an impossible answer."""
     question, lines = table.question, table.lines
     for n, answer in enumerate(question.answers if question is not None else ()):
         if answer.run is None:
@@ -94,10 +94,10 @@ def true_answer(table: Table, true: Callable[[State], bool]) -> int | None:
 def wrong_doing(
     state: State, rng: random.Random, tries: int = 60
 ) -> tuple[str, Layout, set[str]] | None:
-    """Something against the rules that hands could do: (site, the board's look, rules it breaks);
-    None: nothing found.
+    """Something illegal that hands could do: (site, layout afterwards, rules it breaks); None if
+    nothing was found.
 
-    The piece comes from the box; one of which there is no second comes from where it stands."""
+    The piece comes from the box; a unique one comes from where it stands."""
     layout = state.layout()
     sites = [s for s in state.plan.sites if s not in layout]
     pieces = [(s, c) for s, c in layout.items() if c]
@@ -123,6 +123,6 @@ def wrong_doing(
 
 
 def looks_alike(a: State, b: State) -> bool:
-    """Whether two states are one for everybody at the table: what lies there, the scores, whose
-    turn it is."""
+    """Whether two states look the same to everybody at the table: layout, scores, whose turn it
+    is."""
     return a.layout() == b.layout() and a.scores() == b.scores() and a.turn == b.turn

@@ -1,4 +1,4 @@
-"""Made-up layouts of any plan: random ones to test with, and samplers that show every kind on few
+"""Generated layouts for any plan: random ones for tests, and samplers that show every kind in few
 photos.
 
 What may lie where comes from `[[lie]]` in a game's art.toml:
@@ -6,14 +6,14 @@ What may lie where comes from `[[lie]]` in a game's art.toml:
     [[lie]]
     tag = "field"              # sites with this tag (patterns as in art.toml); `site`: with this
                                # id; `without`: lacking a tag
-    share = 3                  # how often this, among all that fits the site
+    share = 3                  # relative frequency among all that fits the site
     contents = ["tile:*", "black|white x1-5"]    # bottom first; "x1-5": one to five of the same,
                                                 # "+0-8": up to eight of any
 
 `once = 0.35` instead of `share`: each kind that the last entry names lies on one site of the board
 with that probability. A {name} stands for the same word wherever it occurs in one contents, and for
-another word than other {names}. Without any [[lie]], any one piece lies on a pile and a few on a
-cluster.
+a different word than other {names}. Without any [[lie]], one piece of any kind lies on a pile and a
+few on a cluster.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from vision.plan import Plan, Site
 
 SampleLayout = dict[str, list[str]]
 Rule = Mapping[str, Any]
-# where no [[lie]] says otherwise
+# used if there is no [[lie]]
 ANYTHING: Sequence[Rule] = [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
-UNCOUNTED = 6  # how many there are of a kind whose number the plan leaves at 0
+UNCOUNTED = 6  # assumed number of a kind whose count in the plan is 0
 
 
 def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> SampleLayout:
@@ -48,17 +48,17 @@ def full_samplers(
     each: int = 4,
     sides: bool = False,
 ) -> list[SampleLayout]:
-    """Layouts that together show every kind `each` times in sight, as far as box, sites, photos and
-    the throws allow; of what seldom lies, such as the ziggurats of a game of forty tiles, it may be
-    one or two fewer. sides: a piece shows but one of its sides at a time, as people's do; else
-    there is one for each."""
+    """Layouts that together show every kind `each` times visibly, as far as box, sites, photos and
+    chance allow; rare kinds, such as the ziggurats of a game of forty tiles, may be one or two
+    short. sides: a piece shows only one of its sides at a time, like real ones; otherwise there is
+    one piece for each side."""
     ways = Counter(plan.one.values() if sides else ())
     need = Counter(
         {
             p.kind: min(each, max(photos, p.count) if p.count else each)
             for p in plan.piece
-            # a piece that can lie in more ways than there are photos of it: what only lies turned
-            # is known by its like
+            # a piece can lie in more ways than there are photos of it: kinds that only differ by
+            # rotation are learnt from each other
             if not p.looks or not 0 < plan.number(p.kind) * photos < ways[plan.one[p.kind]]
         }
     )
@@ -79,9 +79,8 @@ def another_sampler(
     before: Sequence[SampleLayout],
     each: int,
 ) -> SampleLayout:
-    """One more layout, which shows these kinds up to `each` times in sight, and nothing on sites
-    that need not show any of them;
-    before: what the photos so far show."""
+    """One more layout, which shows these kinds up to `each` times visibly, and nothing on sites
+    that are not needed for them; before: what the photos so far show."""
     need = Counter({k: min(each, plan.pieces[k].count or each) for k in kinds})
     made = _Maker(plan, rules, rng, before, sides=True).make(need, need)
     covered = {
@@ -113,7 +112,7 @@ class _Maker:
         before: Sequence[SampleLayout] = (),
         sides: bool = False,
     ) -> None:
-        """before: what the photos before this one show; sides: as samplers() has it"""
+        """before: what the earlier photos show; sides: as in full_samplers()"""
         self.plan, self.rng, self.before = plan, rng, before
         self.one = plan.one if sides else {k: k for k in plan.pieces}
         self.rules = rules or ANYTHING
@@ -133,8 +132,8 @@ class _Maker:
         full: Mapping[str, int] | None = None,
         share_of_once: float = 1.0,
     ) -> SampleLayout:
-        """need: how many of each kind are still wanted, full: how many were at first; None for a
-        layout at random."""
+        """need: how many of each kind are still wanted, full: how many were wanted at first; None
+        for a random layout."""
         self.need = None if need is None else need.copy()
         self.full: Mapping[str, int] = full or {}
         for rule in self.rules:
@@ -162,7 +161,7 @@ class _Maker:
         for kind in wanted:
             sites = [s for s in self.plan.site if _rule_fits(rule, s)]
             self.rng.shuffle(sites)
-            # it shows more on another site than before
+            # on another site it shows more than before
             if self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans:
                 sites.sort(
                     key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before)
@@ -181,7 +180,7 @@ class _Maker:
         return [k for k in picks if k is not None]
 
     def _choose(self, site: Site, fitting: list[Rule]) -> list[str]:
-        """A few throws; the one that shows most of what is still needed."""
+        """The best of a few random choices: the one that shows most of what is still needed."""
         shares = [r["share"] for r in fitting]
         throws = [
             self._throw(r)
@@ -200,7 +199,7 @@ class _Maker:
         return max(throws, key=gain)
 
     def _worth(self, kind: str) -> float:
-        """How much one more of a kind is needed: a kind not seen yet above all."""
+        """How much one more of a kind is needed; kinds not shown yet come first."""
         if self.need is None or self.need[kind] <= 0:
             return 0.05
         return (10.0 if self.need[kind] >= self.full[kind] else 1.0) * (
@@ -243,11 +242,11 @@ class _Maker:
         return kind
 
     def _belongs(self, kind: str) -> bool:
-        """Whether a kind may lie on the site that is filled, as far as no [[lie]] says it"""
+        """Whether a kind may lie on the site being filled, apart from any [[lie]]"""
         return self.fitting is None or self.site in self.fitting[kind]
 
     def _left(self, kind: str, taken: Sequence[str] = ()) -> int:
-        """How many more of a kind the box holds, beside what is taken"""
+        """How many more of a kind the box holds, apart from those taken"""
         return self.left[self.one[kind]] - sum(self.one[k] == self.one[kind] for k in taken)
 
     def _lay(self, part: SampleLayout) -> None:
@@ -258,8 +257,8 @@ class _Maker:
 
 
 def spanned_sites(plan: Plan, site: Site, kind: str) -> list[str]:
-    """The sites a piece covers when it is listed on this one, itself first; [] where it would not
-    fit on the board."""
+    """The sites that a piece listed on this one covers, this one first; [] if it would not fit on
+    the board."""
     piece = plan.pieces[kind]
     if not piece.spans:
         return [site.id]

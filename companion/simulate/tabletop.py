@@ -1,5 +1,5 @@
-"""A layout laid out on a simulated table as people would: crooked, off the middle, heaps side by
-side."""
+"""Lays out a layout on a simulated table as people would: crooked, off the middle, loose pieces
+side by side."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from hardware.scene import Scene, Thing, card_places
 from vision.plan import Piece, Plan, Site
 
 Contents = tuple[str, ...]
-# of a piece, how far its middle lies inside its site at least; times people try for that
+# least distance of a piece's middle from its site's edge, as a share of half its smaller side;
+# attempts to achieve it
 ON_SITE, TRIES = 0.6, 30
 
 
 class Tabletop:
-    """Pieces on a table. `lay` changes only the sites whose contents change: what nobody touches
-    stays where it lies.
+    """Pieces on a table. `lay` changes only the sites whose contents change: pieces that nobody
+    touches stay where they are.
 
     sloppiness: 0 exact, 1 as people lay pieces down. wandering: mm that a marker card may be off
     its place.
@@ -94,7 +95,7 @@ class Tabletop:
         return changed
 
     def scene(self, over: Sequence[Thing] = ()) -> Scene:
-        """The table as a camera films it; over: what is held above it for a moment."""
+        """The table as a camera films it; over: what is temporarily above it."""
         things = [t for site in self.plan.site for _, t in self._lying.get(site.id, ())]
         for site, lying in self._lying.items():
             for kind, body in lying:
@@ -103,7 +104,8 @@ class Tabletop:
         return replace(self._scene, things=tuple(things), over=tuple(over))
 
     def _raised(self, things: list[Thing], site: str, kind: str, body: Thing) -> list[Thing]:
-        """What lies loose on the squares that a body covers stands on the body, not inside it."""
+        """Raises loose pieces on the squares that a body covers, so that they stand on it and not
+        inside it."""
         under = self.plan.pieces[kind].over
         loose = {
             t
@@ -116,7 +118,7 @@ class Tabletop:
         ]
 
     def _height_at(self, body: Thing, at: Sequence[float]) -> float:
-        """How high a body is at a place, mm above its own foot; 0 beside it."""
+        """The height of a body at a point, mm above its own foot; 0 outside it."""
         c, s = math.cos(math.radians(body.turn)), math.sin(math.radians(body.turn))
         dx, dy = at[0] - body.at[0], at[1] - body.at[1]
         mine = np.array([c * dx + s * dy, c * dy - s * dx])
@@ -130,23 +132,23 @@ class Tabletop:
         )
 
     def prop(self, name: str) -> str:
-        """The look of a prop: "hand" is somebody's, another one each time. Raises KeyError."""
+        """The look of a prop; "hand" is a different person's each time. Raises KeyError."""
         looks = sorted(k for k in props.PROPS if k.split(" ")[0] == name)
         if not looks:
             raise KeyError(name)
         return self.rng.choice(looks)
 
     def nudge(self, site: str, by: tuple[float, float], turn: float) -> None:
-        """Shifts the uppermost piece of a site by mm, and turns it by degrees; nothing where
-        nothing lies."""
+        """Shifts the uppermost piece of a site by mm, and turns it by degrees; does nothing if the
+        site is empty."""
         lying = self._lying.get(site)
         if lying:
             kind, t = lying[-1]
             lying[-1] = kind, replace(t, at=(t.at[0] + by[0], t.at[1] + by[1]), turn=t.turn + turn)
 
     def towards(self, layout: Mapping[str, Sequence[str]], still: int = 3) -> Iterator[Scene]:
-        """The pictures from now to this layout: for each changed place a hand comes, the pieces
-        change, it goes; then rest."""
+        """The pictures from now to this layout: for each group of changed sites a hand comes,
+        changes the pieces and goes; then nothing moves."""
         before = {s: tuple(k for k, _ in c) for s, c in self._lying.items()}
         wanted = {s.id: tuple(layout.get(s.id, ())) for s in self.plan.site}
         changed = [s for s in wanted if sorted(wanted[s]) != sorted(before.get(s, ()))]
@@ -161,7 +163,7 @@ class Tabletop:
                 for k in (Counter(before.get(s, ())) - Counter(wanted[s])).elements()
             )
             for s in changed:
-                if s not in left:  # what still lies elsewhere cannot lie here yet
+                if s not in left:  # a piece that still lies elsewhere cannot lie here yet
                     now[s] = (
                         wanted[s]
                         if not lying
@@ -176,7 +178,7 @@ class Tabletop:
         yield from (self.scene() for _ in range(still))
 
     def _sorts(self, kinds: Iterable[str]) -> set[str]:
-        """The sorts of piece that these are, whichever way up"""
+        """The physical pieces that these kinds are, whichever way up"""
         return {min(k, self.plan.pieces[k].back or k) for k in kinds}
 
     def _reaches(self, changed: Sequence[str], limit: int = 4) -> list[list[str]]:
@@ -191,7 +193,7 @@ class Tabletop:
         return [sites[i : i + size] for i in range(0, len(sites), size)]
 
     def _hand(self, at: Sequence[float], ways: Sequence[float], n: int) -> list[Thing]:
-        """A hand that is `ways` mm short of a place, coming from the nearest long side of the
+        """A hand that is `ways` mm away from a point, coming from the nearest long side of the
         board."""
         w, h = self.plan.size
         from_below = at[1] > h / 2
@@ -241,7 +243,7 @@ class Tabletop:
                 _is_inside(site.outlines[0], middle + shift)
                 and _to_edge(site.outlines[0], middle + shift) > most
             ):
-                # an outline need not fill its box: nobody lays a tide stone over the border of its
+                # an outline may not fill its box: nobody lays a tide stone across the border of its
                 # third
                 break
             shift = self._shift(slack)
@@ -270,7 +272,8 @@ class Tabletop:
     def _heap(
         self, site: Site, new: Contents, old: list[tuple[str, Thing]]
     ) -> list[tuple[str, Thing]]:
-        """Loose pieces side by side, none on another, what lay there before where it lay."""
+        """Loose pieces side by side, none on another; those that were there before stay in
+        place."""
         out: list[tuple[str, Thing]] = []
         rest = list(old)
         wanted = list(new)
@@ -322,7 +325,7 @@ class Tabletop:
                 best, best_room = (float(at[0]), float(at[1])), room
             if room > 0.5 + 2 * (attempt < 20):
                 break
-        # Where there is no room beside the others, people put it upon one of them.
+        # If there is no room next to the others, people put it on one of them.
         z += max((self._height_at(t, best) for _, t in lying[len(floor) :]), default=0.0)
         look, turn = self._turned(piece, site.id, straight=False)
         return Thing(look, best, turn, z)

@@ -132,8 +132,8 @@ def out_count(p: Position, seat: int) -> int:
 
 
 def game_outcome(p: Position) -> Outcome | None:
-    """The figure that is farthest wins; then whoever lost the fewest markers; then they share
-    (N45)."""
+    """The figure that is farthest ahead wins; on a tie, the player who lost the fewest markers;
+    otherwise they share the win (N45)."""
     if p.phase != "over":
         return None
     best = max(p.scores)

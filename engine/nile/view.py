@@ -184,7 +184,7 @@ def _seat_facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
 
 
 def _coming_events(p: Position, board: Board) -> list[Text]:
-    """What spoils now, and the next scoring, as the market stands now."""
+    """What is about to spoil, and the next scoring with the present market."""
     if p.phase == "over":
         return []
     out = [spoiling_question(board, p.wait.number)] if p.wait and p.wait.kind == "spoil" else []
@@ -318,7 +318,8 @@ def _action_sites(p: Position, board: Board) -> dict[str, Text]:
 
 
 def _deserts_growing(p: Position, board: Board) -> dict[str, Text]:
-    """Where the desert grows next: in the row of the card just turned, else in all with water."""
+    """Where the desert grows next: in the row of the card just turned, otherwise in all rows with
+    water."""
     if p.mode != "ebb" or p.deserts <= 0:
         return {}
     if p.wait and p.wait.kind == "event":

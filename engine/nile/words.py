@@ -67,7 +67,7 @@ PALMS = {
 
 
 def face_name(picture: str, arrow: bool) -> Text:
-    """The text on the card's face, beside its picture: "two palms, and the arrow"."""
+    """The text for a card's face with its picture: "two palms, and the arrow"."""
     face = PALMS.get(picture) or EVENTS[picture]
     return say("{picture}, and the arrow", picture=face) if arrow else face
 

@@ -1,5 +1,5 @@
-"""What a player of some sense would do: stand leaders where tiles will score, lay tiles where they
-do, in the weakest colour first, and fight where more is to be won than lost."""
+"""What a sensible player would do: place leaders where tiles will score, lay tiles where they
+score, in the weakest colour first, and fight if there is more to win than to lose."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from engine.tigris.position import Position
 from engine.tigris.scoring import spread_jokers
 from engine.tigris.words import BLACK, COLOURS, GREEN, HAND, RED
 
-EVEN = 1.7  # of the root of a colour's points: the first is worth about one, the tenth a quarter
-WEAKEST = 0.3  # more of a point in the weakest colour, which decides
-STANDING = 0.8  # points that a leader on the board is worth: it will score
-TEMPLE = 0.15  # a temple beside a leader, which keeps it there
+EVEN = 1.7  # times the root of a colour's points: the first is worth about one, the tenth a quarter
+WEAKEST = 0.3  # extra worth of a point in the weakest colour, which decides
+STANDING = 0.8  # points for a leader on the board: it will score
+TEMPLE = 0.15  # a temple next to a leader, which keeps it on the board
 SUPPORTER = 0.06  # a tile of a leader's colour in its kingdom
 MONUMENT = 1.2  # a monument of a leader's colour in its kingdom
 TREASURE = 0.4  # one treasure in a trader's kingdom: another may come to it
-SQUARE = 0.12  # a tile of a square of one colour
-ANSWER = 3.0  # tiles that a defender is thought to have in hand
-GONE = 0.1  # tiles gone from the hand, squared: nobody knows what is drawn next
-FOES = 0.25  # what the others have counts so much against it
-ALIKE = 0.2  # doings so close to the best are as good as it
+SQUARE = 0.12  # a tile towards a square of one colour
+ANSWER = 3.0  # tiles that a defender is assumed to hold
+GONE = 0.1  # per square of the number of tiles spent from the hand: the next ones are unknown
+FOES = 0.25  # weight of what the other players have, which counts against a position
+ALIKE = 0.2  # actions this close to the best count as equally good
 
 
 def promising_actions(state: Position) -> list[Action]:
-    """The legal doings that lead to the best positions; [] where nothing gains, or the bag
+    """The legal actions that lead to the best positions; [] if none is a gain, or the bag
     chooses."""
     if state.actor < 0:
         return []
@@ -52,8 +52,8 @@ def promising_actions(state: Position) -> list[Action]:
 
 
 def _is_worth_trying(state: Position, seat: int, action: Action) -> bool:
-    """Tiles in or beside kingdoms with an own leader, leaders that come to the board, and whatever
-    else a moment asks for"""
+    """Whether it is a tile in or next to a kingdom with an own leader, a leader entering the board,
+    or something else that the moment requires"""
     if state.phase != "action":
         return True
     if isinstance(action, act.Leader):
@@ -89,7 +89,8 @@ def seat_worth(state: Position, seat: int) -> float:
 
 
 def held_worth(state: Position, seat: int) -> float:
-    """What a seat has: its points, the weakest colours before all, and its leaders."""
+    """The worth of what a seat has: its points, above all in the weakest colours, and its
+    leaders."""
     points = state.points[seat * 5 : seat * 5 + 5]
     return points_worth(points) + sum(
         _leader_worth(state, seat * 4 + colour, kingdom, points[colour])
@@ -100,15 +101,15 @@ def held_worth(state: Position, seat: int) -> float:
 
 
 def points_worth(points: tuple[int, ...]) -> float:
-    """What points of the four colours and treasures are worth together: the fewer there are of a
-    colour, the more one more is worth."""
+    """The worth of points of the four colours and treasures together: the fewer there are of a
+    colour, the more another one is worth."""
     spread = spread_jokers(points[:4], points[4])
     return EVEN * sum(math.sqrt(n + 0.25) for n in spread) + WEAKEST * spread[0]
 
 
 def _leader_worth(state: Position, leader: int, kingdom: Kingdom, points: int) -> float:
-    """A leader where it stands: kings score for who is missing, the weakest colour needs one
-    most"""
+    """The worth of a leader in its place: kings score for missing leaders, and the weakest colour
+    needs one most"""
     pieces, board, colour = state.pieces, state.board, leader % 4
     temples = (board.near[pieces.leaders[leader]] & pieces.tiles[RED]).bit_count()
     supporters = (kingdom.mask & pieces.tiles[colour]).bit_count()
@@ -126,8 +127,8 @@ def _leader_worth(state: Position, leader: int, kingdom: Kingdom, points: int) -
 
 
 def fight_stakes(state: Position) -> dict[int, float]:
-    """What the conflicts that wait may bring each side or cost it, as the strengths on the board
-    promise."""
+    """What the pending conflicts may gain or cost each side, judging by the strengths on the
+    board."""
     out: dict[int, float] = {}
     for fight in _waiting_fights(state):
         pieces, sides = state.pieces, (fight.attacker, fight.defender)
@@ -143,7 +144,7 @@ def fight_stakes(state: Position) -> dict[int, float]:
 
 
 def _prize_worth(state: Position, seat: int, fight: Fight, number: int) -> float:
-    """What a conflict's points are worth to its winner: one over a leader gives red ones"""
+    """The worth of a conflict's points to its winner: a conflict over a leader gives red points"""
     colour = fight.colour if fight.kind == SUPPORTERS else RED
     have = state.points[seat * 5 : seat * 5 + 5]
     more = tuple(n + number * (c == colour) for c, n in enumerate(have))

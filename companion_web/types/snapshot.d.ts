@@ -243,7 +243,7 @@ export interface ViolationView {
   text: Packed;
 }
 
-/** Who looks: companion_web.access.Viewer. */
+/** The viewer: companion_web.access.Viewer. */
 export interface You {
   host: boolean;
   seats: string[];

@@ -41,7 +41,7 @@ def test_sound_and_vibration_only_where_they_are_wished_for(visit, table):
 
 
 def test_the_installed_pages_open_while_the_table_is_off(visit, server):
-    page = visit(expected=["ERR_", "Failed to load"])
+    page = visit(expected=["ERR_", "Failed to load"], worker=True)
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     until(
         page,
@@ -63,7 +63,7 @@ def test_the_installed_pages_open_while_the_table_is_off(visit, server):
 
 
 def test_what_is_not_kept_does_not_wait_for_the_worker_that_keeps_pages(visit):
-    page = visit()
+    page = visit(worker=True)
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     page.reload()
     page.wait_for_selector("body[data-ready]")

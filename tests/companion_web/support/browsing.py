@@ -20,9 +20,8 @@ PIXEL = bytes.fromhex(
     "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9"
 )
 
-LATE = (
-    "not used within a few seconds"  # of what was loaded ahead: a busy machine is slow, not wrong
-)
+# what is no complaint: of what was loaded ahead, as a busy machine is slow, not wrong; of `worker`
+HARMLESS = ("not used within a few seconds", "Service Worker registration blocked by Playwright")
 
 
 @pytest.fixture
@@ -35,12 +34,14 @@ def server(app):
 @pytest.fixture
 def visit(chromium, server, app):
     """visit(path, seat, **context) -> a page that is ready. Whatever the console or the network
-    complains of fails the test."""
+    complains of fails the test. worker: whether the page's files are kept, which fetches all of
+    them once more"""
     complaints, contexts = [], []
 
-    def open_page(path="", seat=None, expected=(), script=None, **options):
+    def open_page(path="", seat=None, expected=(), script=None, worker=False, **options):
+        usual = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"}
         context = chromium.new_context(
-            **{"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce", **options}
+            service_workers="allow" if worker else "block", **(usual | options)
         )
         contexts.append(context)
         if seat:
@@ -56,7 +57,7 @@ def visit(chromium, server, app):
 
         def heard(message):
             if message.type in ("error", "warning") and not any(
-                e in message.text for e in (*expected, LATE)
+                e in message.text for e in (*expected, *HARMLESS)
             ):
                 complaints.append(f"console: {message.text}")
 

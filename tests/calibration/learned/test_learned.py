@@ -13,7 +13,6 @@ from calibration.learned.compose import SIDE
 from calibration.learned.examine import examine_network
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
-    LAST_SHARE,
     Unlearnt,
     draw_graph,
     initial_weights,
@@ -87,14 +86,29 @@ def test_a_network_that_learnt_nothing_is_found_to_guess(lesson, monkeypatch):
     assert len(trial.rows) > 100 and trial.right < 0.3 * len(trial.rows)
 
 
+STEPS, LAST = 4, 6  # that are learnt in, and further batches for the classes
+
+
+def learn_little(set_to):
+    for where in ("class_fit", "refit"):
+        set_to(f"calibration.learned.{where}.LEAST_ROUNDS", 20)
+    set_to("calibration.learned.class_fit.HEAT_ROUNDS", 60)
+    set_to("calibration.learned.teach.SAMPLES_SHOWN", 8)
+    set_to("calibration.learned.teach.LAST_SHARE", LAST / STEPS)
+
+
+@pytest.fixture(scope="module")
+def taught(lesson):
+    """The weights after little learning from the shipped trunk"""
+    with pytest.MonkeyPatch.context() as patch:
+        learn_little(patch.setattr)
+        return teach_network(lesson, load_trunk_weights(), STEPS, beside=False)
+
+
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_little_learning_from_the_shipped_trunk_reads_the_board(
-    calibrated, lesson, few_rounds, monkeypatch
-):
-    few_rounds(40)
-    monkeypatch.setattr("calibration.learned.teach.LAST_SHARE", 1.5)
+def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson, taught):
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 4, beside=False))
+    reader = learned_reader(lesson, taught)
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)
@@ -110,27 +124,20 @@ def test_little_learning_from_the_shipped_trunk_reads_the_board(
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, monkeypatch):
-    use_few_rounds(monkeypatch.setattr)
-    monkeypatch.setattr("calibration.learned.teach._teach_and_tell", teach_in_few_rounds)
+def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, taught, monkeypatch):
+    monkeypatch.setattr("calibration.learned.teach._teach_and_tell", teach_little_apart)
     parts = []
-    apart = teach_apart(lesson, load_trunk_weights(), 2, progress=parts.append)
-    here = teach_network(lesson, load_trunk_weights(), 2, beside=False)
-    whole = 2 + int(LAST_SHARE * 2)  # the last batches are for the classes
+    apart = teach_apart(lesson, load_trunk_weights(), STEPS, progress=parts.append)
+    whole = STEPS + LAST
     assert parts == pytest.approx([n / whole for n in range(1, whole + 1)])
-    assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
+    assert apart.keys() == taught.keys()
+    assert all(np.allclose(apart[k], taught[k], atol=1e-4) for k in taught)
 
 
-def use_few_rounds(set_to):
-    for where in ("class_fit", "refit"):
-        set_to(f"calibration.learned.{where}.LEAST_ROUNDS", 5)
-    set_to("calibration.learned.teach.SAMPLES_SHOWN", 4)
-
-
-def teach_in_few_rounds(*args):
+def teach_little_apart(*args):
     """In the other process, which knows nothing of what is patched here"""
     with pytest.MonkeyPatch.context() as patch:
-        use_few_rounds(patch.setattr)
+        learn_little(patch.setattr)
         teach._teach_and_tell(*args)
 
 

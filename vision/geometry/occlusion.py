@@ -12,7 +12,7 @@ import numpy as np
 from vision.evidence.site_evidence import Contents
 from vision.geometry.footprints import pile_height
 from vision.geometry.pose import Pose
-from vision.geometry.site_groups import block_places, outline_size
+from vision.geometry.site_groups import block_members, outline_size
 from vision.plan import Plan, Site
 
 LOOSELY = 0.5  # share of a site that pieces may cover with most of it visible in some photo
@@ -65,8 +65,8 @@ def covered_by_blocks(plan: Plan, layout: Mapping[str, Sequence[str]]) -> set[st
     out: set[str] = set()
     for site, contents in layout.items():
         spans = plan.pieces[contents[-1]].spans if contents and contents[-1] != "?" else None
-        if spans and (group := block_places(plan, spans)) is not None and site in group.ids:
-            out |= set(group.members[group.ids.index(site)])
+        if spans:
+            out |= set(block_members(plan, site, spans))
     return out
 
 

@@ -83,6 +83,30 @@ def group_by_size(plan: Plan) -> list[SizeGroup]:
     return found
 
 
+def covered_numbers(site: Site, centres: np.ndarray, spans: tuple[int, int]) -> list[int]:
+    """The numbers of the sites at (N, 2) mm that a piece of `spans` columns and rows covers if
+    this is its upper left one; none where it does not fit"""
+    w, h = outline_size(site)
+    covered = []
+    for row in range(spans[1]):
+        for column in range(spans[0]):
+            far = np.abs(centres - (site.centre + (column * w, row * h))).max(1)
+            if far.min() >= 0.3 * min(w, h):
+                return []
+            covered.append(int(far.argmin()))
+    return covered
+
+
+def block_members(plan: Plan, site: str, spans: tuple[int, int]) -> tuple[str, ...]:
+    """The sites that a piece of `spans` columns and rows covers if it is listed on this one, as of
+    `block_places`; none where it does not fit"""
+    piles = {s.id: s for s in plan.site if s.reads == "pile"}
+    if site not in piles:
+        return ()
+    ids, centres = list(piles), np.array([s.centre for s in piles.values()])
+    return tuple(ids[n] for n in covered_numbers(piles[site], centres, spans))
+
+
 def block_places(plan: Plan, spans: tuple[int, int]) -> SizeGroup | None:
     """Every place where a piece of `spans` columns and rows fits; its id is that of the upper left
     site."""
@@ -93,13 +117,8 @@ def block_places(plan: Plan, spans: tuple[int, int]) -> SizeGroup | None:
     ids, middles, members, sizes = [], [], [], []
     for s in piles:
         w, h = outline_size(s)
-        covered = []
-        for row in range(spans[1]):
-            for column in range(spans[0]):
-                far = np.abs(centres - (s.centre + (column * w, row * h))).max(1)
-                if far.min() < 0.3 * min(w, h):
-                    covered.append(int(far.argmin()))
-        if len(covered) == spans[0] * spans[1]:
+        covered = covered_numbers(s, centres, spans)
+        if covered:
             ids.append(s.id)
             middles.append(centres[covered].mean(0))
             sizes.append((spans[0] * w, spans[1] * h))

@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import Contents
 from vision.geometry.footprints import lies_below
-from vision.geometry.site_groups import block_places, outline_size
+from vision.geometry.site_groups import block_members, outline_size
 from vision.plan import Piece, Plan, Site
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
@@ -100,8 +100,8 @@ def covered_sites(plan: Plan, layout: Mapping[str, Sequence[str]]) -> dict[str, 
         spans = (
             plan.pieces[contents[-1]].spans if contents and contents[-1] in plan.pieces else None
         )
-        if spans and (group := block_places(plan, spans)) is not None and site in group.ids:
-            out |= {m: site for m in group.members[group.ids.index(site)] if m != site}
+        if spans:
+            out |= {m: site for m in block_members(plan, site, spans) if m != site}
     return out
 
 

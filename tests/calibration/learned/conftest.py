@@ -6,23 +6,6 @@ import pytest
 
 from calibration.learned.lesson import prepare_lesson
 from tests.support.sharing import made_once
-from vision.geometry.site_groups import block_places
-
-
-@pytest.fixture(scope="session", autouse=True)
-def blocks_found_once():
-    """Where a plan's large pieces fit is asked for each that is laid on a made-up board, and takes
-    most of the time in which one is made"""
-    found = {}
-
-    def places_of(plan, spans):
-        if (id(plan), spans) not in found:
-            found[id(plan), spans] = plan, block_places(plan, spans)  # the plan keeps its id so
-        return found[id(plan), spans][1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vision.learned.groups.block_places", places_of)
-        yield
 
 
 @pytest.fixture(scope="session")

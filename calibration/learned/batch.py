@@ -15,10 +15,10 @@ from vision.learned.network import (
     PIECE_GRID,
     PIECE_REACH,
     SITE_GRID,
-    frame_pieces,
     grid_places,
 )
 from vision.learned.sampling import (
+    frame_pieces,
     frame_tops,
     nearest_tops,
     sample_pictures,
@@ -47,8 +47,8 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def form_sizes(self) -> np.ndarray:
-        """(2, forms) px, width and rise"""
-        return np.array([(f.width, f.rise) for f in self.forms]).T * self.scale
+        """(2, forms) px, width and standing height"""
+        return np.array([(f.width, f.standing_height) for f in self.forms]).T * self.scale
 
     @property
     def quarters(self) -> np.ndarray:
@@ -75,7 +75,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         parts = [self.sample_arrays(s, n, rng) for n, s in enumerate(samples)]
         out = {key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
         if self.forms:
-            out["form_width"], out["form_rise"] = self.form_sizes.astype(np.float32)
+            out["form_width"], out["form_standing"] = self.form_sizes.astype(np.float32)
             out["form_kinds"] = self.allowed_kinds
         return out
 
@@ -143,7 +143,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
     ) -> dict[str, np.ndarray]:
         """Places where pieces lie, some pixels off as a heat map finds them, and places where none
         does. seen: the sample's picture"""
-        width, rise = self.form_sizes
+        width, standing = self.form_sizes
         points = s.points[s.points[:, 1] >= 0]
         points = points[rng.permutation(len(points))[: PIECE_ROWS - NEGATIVES]]
         form, kind = points[:, 0].astype(int), points[:, 1].astype(int)
@@ -171,7 +171,7 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         kind = np.concatenate([kind, np.full(free.sum(), self.allowed_kinds.shape[1] - 1)])
         at = np.vstack([at, none_at[free]])
         half = SIDE // 2
-        axes = frame_pieces(at, s.camera, width[form], rise[form])
+        axes = frame_pieces(at, s.camera, width[form], standing[form])
         index, weight = grid_places(at, PIECE_REACH * axes, PIECE_GRID, 2, (half, half))
         pixels = sample_polar(seen, at, axes)
         return {

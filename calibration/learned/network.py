@@ -280,13 +280,15 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
         batch["heat"].astype(jnp.float32),
     )
     loss += heat_loss(logits, target)
-    index, weight, form, middle, axes = mistaken_places(lax.stop_gradient(logits), target, batch)
+    index, weight, form, sample, at, axes = mistaken_places(
+        lax.stop_gradient(logits), target, batch
+    )
     index, weight, pixels = (
         jnp.concatenate([batch[k], v])
         for k, v in (
             ("piece_index", index),
             ("piece_weight", weight),
-            ("piece_pixels", polar_pixels(batch["x"], *middle, axes)),
+            ("piece_pixels", polar_pixels(batch["x"], sample, at, axes)),
         )
     )
     none = batch["form_kinds"].shape[1] - 1
@@ -299,17 +301,13 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
     return loss + class_loss(logits, label, allowed, counts)
 
 
-def polar_pixels(
-    x: jax.Array, sample: jax.Array, y: jax.Array, x_at: jax.Array, axes: jax.Array
-) -> jax.Array:
-    """(r, ANGLES, FINER * RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r,) of a sample, in its
-    pixels; axes: (r, 2, 2) pixels"""
+def polar_pixels(x: jax.Array, sample: jax.Array, at: jax.Array, axes: jax.Array) -> jax.Array:
+    """(r, ANGLES, FINER * RINGS, 3) of inputs (n, h/2, w/2, 24) about places (r, 2) of samples (r,), in
+    their pixels; axes: (r, 2, 2) pixels"""
     half = x.shape[1]
     flat = unpack_pixels(x, 3).reshape(-1, 3).astype(jnp.float32)
-    off = jnp.asarray(polar_offsets(), jnp.float32) @ axes
-    fy, fx = (
-        jnp.clip(v[:, None] + off[..., k], 0, 2 * half - 1.001) for v, k in ((y, 1), (x_at, 0))
-    )
+    places = at[:, None] + jnp.asarray(polar_offsets(), jnp.float32) @ axes
+    fy, fx = (jnp.clip(places[..., k], 0, 2 * half - 1.001) for k in (1, 0))
     y0, x0 = jnp.floor(fy).astype(jnp.int32), jnp.floor(fx).astype(jnp.int32)
     py, px = (fy - y0)[..., None], (fx - x0)[..., None]
     first = sample[:, None] * (4 * half * half) + y0 * (2 * half) + x0
@@ -321,9 +319,9 @@ def polar_pixels(
 
 def mistaken_places(
     logits: jax.Array, target: jax.Array, batch: Mapping[str, jax.Array]
-) -> tuple[jax.Array, jax.Array, jax.Array, tuple[jax.Array, jax.Array, jax.Array], jax.Array]:
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]:
     """Where heat maps (n, h, w, forms) are highest though no piece lies there: places as of
-    `sample_features`, their forms, (sample, y, x in its pixels) each, and as of `frame_pieces`"""
+    `sample_features`, their forms, samples, (r, 2) pixels of these, and sides as of `frame_pieces`"""
     n, h, _, forms = logits.shape
     wrong = jnp.where(target < 0.05, logits, -1e9)
     blocks = wrong.reshape(n, h // 4, 4, h // 4, 4, forms)  # at most one of 4 x 4 places
@@ -337,7 +335,7 @@ def mistaken_places(
     y, x = y.reshape(-1), x.reshape(-1)
     at = jnp.stack([2 * x + 0.5, 2 * y + 0.5], 1)
     axes = lean_frames(
-        at, batch["camera"][sample], batch["form_width"][form], batch["form_rise"][form]
+        at, batch["camera"][sample], batch["form_width"][form], batch["form_standing"][form]
     )
     t = ((jnp.arange(PIECE_GRID) + 0.5) / PIECE_GRID - 0.5) * PIECE_REACH / 2
     off = jnp.stack(jnp.meshgrid(t, t), -1).reshape(-1, 2) @ axes
@@ -349,13 +347,16 @@ def mistaken_places(
     weight = jnp.stack(
         [(py if dy else 1 - py) * (px if dx else 1 - px) for dy in (0, 1) for dx in (0, 1)], -1
     )
-    return index, weight, form, (sample, at[:, 1], at[:, 0]), axes
+    return index, weight, form, sample, at, axes
 
 
-def lean_frames(at: jax.Array, camera: jax.Array, width: jax.Array, rise: jax.Array) -> jax.Array:
+def lean_frames(
+    at: jax.Array, camera: jax.Array, width: jax.Array, standing: jax.Array
+) -> jax.Array:
     """As `frame_pieces`, of places (r, 2) each seen by a camera (r, 3) of its own"""
-    high = camera[:, 2]
-    shift = (at - camera[:, :2]) * (rise * (high - rise / 2) / (high * (high - rise)))[:, None]
+    standing, high = standing[:, None], camera[:, 2:]
+    feet = at - (at - camera[:, :2]) * (standing / (2 * high))
+    shift = (feet - camera[:, :2]) * (standing / jnp.maximum(high - standing, standing / 10))
     length = jnp.linalg.norm(shift, axis=1, keepdims=True)
     along = jnp.where(length > 1e-6, shift / jnp.maximum(length, 1e-6), jnp.array([1.0, 0.0]))
     across = jnp.stack([-along[:, 1], along[:, 0]], 1)

@@ -30,11 +30,10 @@ from vision.learned.network import (
     PIECE_GRID,
     PIECE_REACH,
     Weights,
-    frame_pieces,
     grid_places,
 )
 from vision.learned.reader import find_peaks
-from vision.learned.sampling import sample_polar
+from vision.learned.sampling import frame_pieces, sample_polar
 
 # of Adam's steps for each batch in which prints move; `STILL_ROUNDS` times as many follow
 LAST_ROUNDS = {"site": 0.8, "piece": 1.2}
@@ -115,8 +114,7 @@ def peak_rows(
             if not len(some):
                 continue
             at = at[some]
-            rise = form.rise * shapes.scale
-            axes = frame_pieces(at, camera, *(np.full(len(at), v) for v in (width, rise)))
+            axes = frame_pieces(at, camera, width, form.standing_height * shapes.scale)
             index, weight = grid_places(at, PIECE_REACH * axes, PIECE_GRID, 2, (half, half))
             out.append(
                 {

@@ -35,10 +35,10 @@ def camera_position(pose: Pose) -> np.ndarray:
     return np.array([x, y, -z])
 
 
-def top_shift(camera: np.ndarray, mm: np.ndarray, height: float) -> np.ndarray:
+def top_shift(camera: np.ndarray, mm: np.ndarray, height: float | np.ndarray) -> np.ndarray:
     """(N, 2) mm: how far from its foot, at (N, 2), the top of something upright and `height` mm
     high is seen. camera: (3,) mm, x, y and height, above the thing"""
-    return (mm - camera[:2]) * (height / max(camera[2] - height, height / 10))
+    return (mm - camera[:2]) * (height / np.maximum(camera[2] - height, height / 10))
 
 
 def has_standing_pieces(plan: Plan) -> bool:

@@ -258,8 +258,8 @@ class Form(msgspec.Struct, frozen=True):
         return is_upright(self.size, self.height)
 
     @property
-    def rise(self) -> float:
-        """mm from its foot to its top, both of which are looked at where it stands"""
+    def standing_height(self) -> float:
+        """mm from its foot to its top, both of which are looked at where it stands; 0 where it lies"""
         return self.height if self.upright else 0.0
 
     @property

@@ -57,18 +57,6 @@ def lean_axes(shift: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return length, along, np.stack([-along[:, 1], along[:, 0]], 1)
 
 
-def frame_pieces(
-    at: np.ndarray, camera: np.ndarray, width: np.ndarray, rise: np.ndarray
-) -> np.ndarray:
-    """(r, 2, 2) px, the sides of what shows loose pieces found at (r, 2) px, along and across: where one
-    stands, from its foot to its top. camera: (3,) px, x, y and height; width, rise: (r,) px, as of `Form`"""
-    high = camera[2]
-    shift = rise * (high - rise / 2) / (high * (high - rise))
-    length, along, across = lean_axes((at - camera[:2]) * shift[:, None])
-    width = np.reshape(width, (-1, 1))
-    return np.stack([along * (length + width), across * width], 1)
-
-
 def standing_axes(shift: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
     """Close-ups of pieces that stand, whose tops are seen `shift` (r, 2) off their feet: (r, 2) how
     far their middles lie from the feet, (r, 2, 2) their sides, the one along the lean first; all in

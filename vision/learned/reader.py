@@ -67,7 +67,6 @@ from vision.learned.network import (
     WIDE_CHANNELS,
     Weights,
     coarsen_pictures,
-    frame_pieces,
     match_parts,
     match_templates,
     square_axes,
@@ -75,6 +74,7 @@ from vision.learned.network import (
 from vision.learned.plain_sites import CELL, average_cells, compare_sites, plain_logs
 from vision.learned.sampling import (
     close_up,
+    frame_pieces,
     frame_standing,
     frame_tops,
     sample_map,
@@ -116,11 +116,11 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
     shown: np.ndarray
     turned: bool = False
 
-    def places(self, at: np.ndarray) -> np.ndarray:
+    def places_as_seen(self, at: np.ndarray) -> np.ndarray:
         """(n, 2) pixels of the part, as the network saw it"""
         return np.array(self.shown.shape[1::-1]) - 1 - at if self.turned else at
 
-    def sides(self, axes: np.ndarray) -> np.ndarray:
+    def sides_as_seen(self, axes: np.ndarray) -> np.ndarray:
         """(n, 2, 2) pixels, sides of places, as the network saw them"""
         return -axes if self.turned else axes
 
@@ -525,13 +525,14 @@ class LearnedReader:
         """((n,) chance that a piece of this form or a rival lies there, (n, kinds as of `of_form`) which
         it is). heat: (n,) logits; at: (n, 2) px; camera: (3,) px, x, y and height"""
         scale, sought = self.view.scale, self.forms[form]
-        width, rise = (np.full(len(at), v * scale) for v in (sought.width, sought.rise))
-        axes = frame_pieces(at, camera, width, rise)
+        axes = frame_pieces(at, camera, sought.width * scale, sought.standing_height * scale)
         told = [
             self.classify(
                 "piece",
-                sample_map(v.fine, v.places(at), PIECE_REACH * v.sides(axes), PIECE_GRID, 2),
-                self.piece_prints(v.shown, v.places(at), v.sides(axes)),
+                sample_map(
+                    v.fine, v.places_as_seen(at), PIECE_REACH * v.sides_as_seen(axes), PIECE_GRID, 2
+                ),
+                self.piece_prints(v.shown, v.places_as_seen(at), v.sides_as_seen(axes)),
             )
             for v in glances
         ]
@@ -713,9 +714,9 @@ class LearnedReader:
         for g in groups:
             if g.ids and not np.allclose(g.box, group_box(plan, g.ids)):
                 raise ValueError(f"{g.ids[0]} is looked at otherwise")
-        # earlier models describe it by a square about its middle
-        if any(f.upright for f in forms) and not about.get("leaning"):
-            raise ValueError(f"{forms[0].kinds[0]} is looked at otherwise")
+        standing = [f.kinds[0] for f in forms if f.upright]
+        if standing and not about.get("leaning"):  # earlier models saw a square about its middle
+            raise ValueError(f"{standing[0]} is looked at otherwise")
         return cls(
             plan,
             view,

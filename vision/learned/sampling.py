@@ -17,6 +17,7 @@ from vision.learned.network import (
     SITE_PIXELS,
     SITE_REACH,
     grid_places,
+    lean_axes,
     polar_places,
     square_axes,
     standing_axes,
@@ -29,6 +30,18 @@ def frame_standing(
     """The close-ups of a group's sites at (r, 2) mm: (r, 2) mm from their centres, (r, 2, 2) mm
     sides. camera: (3,) mm"""
     return standing_axes(top_shift(camera, centres, g.tall), FOOT_REACH * g.foot)
+
+
+def frame_pieces(
+    at: np.ndarray, camera: np.ndarray, width: float | np.ndarray, standing: float | np.ndarray
+) -> np.ndarray:
+    """(r, 2, 2) px, the sides of what shows loose pieces found at (r, 2) px, along and across: where
+    one stands, from its foot to its top. camera: (3,) px, x, y and height; width, standing: px, one
+    or (r,), `width` and `standing_height` of their forms"""
+    width, standing = (np.reshape(v, (-1, 1)) for v in (width, standing))
+    feet = at - (at - camera[:2]) * (standing / (2 * camera[2]))  # each is found by its middle
+    length, along, across = lean_axes(top_shift(camera, feet, standing))
+    return np.stack([along * (length + width), across * width], 1)
 
 
 def close_up(canvas: np.ndarray, middle: np.ndarray, sides: np.ndarray) -> np.ndarray:

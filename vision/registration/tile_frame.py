@@ -111,7 +111,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         return self._stations(image, pose, reach).mean(2)
 
     def _stations(self, image: np.ndarray, pose: Pose, reach: int) -> np.ndarray:
-        """(N, 4, STATIONS, 2 reach + 1, 3): the colour change outwards at positions along each
+        """(N, 4, TILE_STATIONS, 2 reach + 1, 3): the colour change outwards at positions along each
         tile's sides (right, left, lower, upper), as seen in the picture, one pixel per step"""
         n = len(self.centres)
         along = np.abs(SIDE_NORMALS[:, ::-1])
@@ -163,8 +163,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         stations: np.ndarray, askew: np.ndarray, reach: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Each tile's offset within `reach` pixels, (N,) across and down, and how clear it is, (N,)
-        each; askew: (4, STATIONS) pixels by which positions along its sides are farther out because
-        it is rotated"""
+        each; askew: (4, TILE_STATIONS) pixels by which positions along its sides are farther out
+        because it is rotated"""
         at = np.clip(np.arange(2 * reach + 1) + np.rint(askew).astype(int)[..., None], 0, 2 * reach)
         side = np.take_along_axis(stations, at[None], 3).mean(2)
         side = cv2.GaussianBlur(

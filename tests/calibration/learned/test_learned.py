@@ -98,7 +98,7 @@ def learn_little(set_to):
 
 
 @pytest.fixture(scope="module")
-def taught(lesson):
+def taught_weights(lesson):
     """The weights after little learning from the shipped trunk"""
     with pytest.MonkeyPatch.context() as patch:
         learn_little(patch.setattr)
@@ -106,9 +106,9 @@ def taught(lesson):
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson, taught):
+def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson, taught_weights):
     copy, registrar, _ = calibrated
-    reader = learned_reader(lesson, taught)
+    reader = learned_reader(lesson, taught_weights)
     right = total = 0
     for photo in sorted((copy.folder / "test").glob("*.jpg"))[:3]:
         want = read_layout(photo.with_suffix(".json"), copy.plan)
@@ -124,14 +124,14 @@ def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, less
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
-def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, taught, monkeypatch):
+def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson, taught_weights, monkeypatch):
     monkeypatch.setattr("calibration.learned.teach._teach_and_tell", teach_little_apart)
     parts = []
     apart = teach_apart(lesson, load_trunk_weights(), STEPS, progress=parts.append)
     whole = STEPS + LAST
     assert parts == pytest.approx([n / whole for n in range(1, whole + 1)])
-    assert apart.keys() == taught.keys()
-    assert all(np.allclose(apart[k], taught[k], atol=1e-4) for k in taught)
+    assert apart.keys() == taught_weights.keys()
+    assert all(np.allclose(apart[k], taught_weights[k], atol=1e-4) for k in taught_weights)
 
 
 def teach_little_apart(*args):

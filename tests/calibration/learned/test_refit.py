@@ -20,8 +20,8 @@ from vision.learned.network import (
     RINGS,
     TEMPLATES,
     coarsen_pictures,
-    frame_pieces,
 )
+from vision.learned.sampling import frame_pieces
 
 if can_learn() is not None:
     pytest.skip("JAX is not installed", allow_module_level=True)
@@ -106,9 +106,9 @@ def test_pieces_are_where_they_were_in_a_turned_batch(quarters):
 def test_frames_are_the_same_where_they_are_learnt_from_and_read():
     rng = np.random.default_rng(0)
     at, width = rng.uniform(0, SIDE, (9, 2)), rng.uniform(5, 20, 9)
-    rise, camera = rng.choice([0.0, 60.0], 9), np.array([-30.0, 150, 800])
-    frames = lean_frames(at, np.tile(camera, (9, 1)), width, rise)
-    assert np.asarray(frames) == pytest.approx(frame_pieces(at, camera, width, rise), rel=1e-4)
+    standing, camera = rng.choice([0.0, 60.0], 9), np.array([-30.0, 150, 800])
+    frames = lean_frames(at, np.tile(camera, (9, 1)), width, standing)
+    assert np.asarray(frames) == pytest.approx(frame_pieces(at, camera, width, standing), rel=1e-4)
 
 
 def test_what_describes_a_place_is_shaken_only_where_classes_are_fitted_last(monkeypatch):

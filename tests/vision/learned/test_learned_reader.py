@@ -61,7 +61,6 @@ from vision.learned.network import (
     SITE_TEMPLATE,
     TEMPLATES,
     WIDE_CHANNELS,
-    frame_pieces,
     grid_places,
     slide_templates,
     square_axes,
@@ -69,7 +68,7 @@ from vision.learned.network import (
     turn_templates,
 )
 from vision.learned.reader import OVERLOOKED, Glance, LearnedReader
-from vision.learned.sampling import close_up, frame_tops, nearest_tops
+from vision.learned.sampling import close_up, frame_pieces, frame_tops, nearest_tops
 from vision.learned.trunk import Trunk
 from vision.photometry.palette_light import LightReference
 from vision.photometry.room_light import small_view
@@ -699,8 +698,8 @@ def test_a_glance_turned_by_half_finds_the_same_pieces(reader, monkeypatch):
     asked, sides = [], []
 
     def weigh_places(form, glances, heat, at, camera):
-        asked.append([v.places(at) for v in glances])
-        sides.append([v.sides(square_axes(np.ones(1))) for v in glances])
+        asked.append([v.places_as_seen(at) for v in glances])
+        sides.append([v.sides_as_seen(square_axes(np.ones(1))) for v in glances])
         return np.array([0.9]), np.ones((1, len(reader.of_form[form])))
 
     monkeypatch.setattr(reader, "heat_maps", lambda heat: heat)

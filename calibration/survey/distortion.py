@@ -55,16 +55,20 @@ def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
     lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
     for k1 in BENDS:
         lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
-        poses = [
-            lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0]
-            for n in barest
-        ]
+        try:
+            poses = [
+                lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0]
+                for n in barest
+            ]
+        except ValueError:  # no camera bends a board like that
+            continue
         if min(radial_scale(plan, pose) for pose in poses) > UNFOLDED:
             plain[float(k1)] = sum(
                 line_contrast(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
             )
     best = max(plain, key=lambda k1: plain[k1])
-    shown = plain[best] > LEAST_SIDE * len(barest)
+    # sides are straight at one bend, and less at those beside it; a cloth's threads are everywhere
+    shown = plain[best] > LEAST_SIDE * len(barest) and min(plain) < best < max(plain)
     return best if shown and plain[best] > BENT * plain[0.0] else 0.0
 
 

@@ -49,6 +49,7 @@ def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
         shared.append(n)
     played = [n for n, layout in enumerate(photos.layouts) if any(layout.values())]
     if (len(shared) > 1 and (not played or set(played) & set(shared))) or len(photos.pictures) == 1:
+        photos.count_taps_once()
         bundle.solve()
         return True
     bundle.points = np.zeros((0, 2))

@@ -460,10 +460,7 @@ def add_tiles(plan: Plan, photos: SurveyPhotos, tiles: Tiles) -> None:
         pose = locate_tiles(plan, tiles, image, [bundle.pose(n)])
         if pose is not None:
             bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
-    for sight in (bundle.sights[n] for n in photos.lent):
-        if sight.tracks:
-            # the print ties it to the tapped photo: the same taps count only once
-            sight.taps = None
+    photos.count_taps_once()
     bundle.solve()
 
 

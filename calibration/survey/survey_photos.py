@@ -34,3 +34,10 @@ class SurveyPhotos:
     def barest(self) -> int:
         """number of the photo with the fewest pieces"""
         return min(range(len(self.layouts)), key=lambda n: sum(map(len, self.layouts[n].values())))
+
+    def count_taps_once(self) -> None:
+        """Takes the lent corners from photos that the print ties to the tapped one"""
+        tapped = set(range(len(self.pictures))) - set(self.lent)
+        if any(self.bundle.sights[n].tracks for n in tapped):
+            for sight in (self.bundle.sights[n] for n in self.lent):
+                sight.taps = None if sight.tracks else sight.taps

@@ -150,3 +150,29 @@ def test_sides_all_seen_too_far_out_do_not_widen_a_board_with_lines(board, tools
     assert bundle.wider == pytest.approx(1.0, abs=0.3)
     assert tools.off_by(board.plan, bundle.pose(0), true) < 0.35
     assert bundle.strain() < 1.2
+
+
+def test_photos_cropped_to_the_board_bend_no_lens(tools):
+    """Made rectangles by a phone: the board has no sides in them, its print no lines, each is
+    cropped a little elsewhere, and it did not lie quite flat"""
+    plan = tools.grid_plan(7, 5, 40.0, 12.0, {"kind": "tile", "size": [38, 38], "height": 2})
+    rng = np.random.default_rng(8)
+    clouds = cv2.resize(rng.normal(0, 1, (60, 80, 3)), (1216, 896), interpolation=cv2.INTER_CUBIC)
+    printed = np.clip(np.array([120, 140, 150]) + 40 * clouds, 0, 255).astype(np.float32)
+    images, corners = [], []
+    for bulge, size in ((0, (1216, 896)), (8, (1210, 893)), (-6, (1296, 955))):
+        x, y = np.meshgrid(*(np.linspace(0, 1, n, dtype=np.float32) for n in size))
+        out = bulge * np.sin(np.pi * x) * np.sin(np.pi * y)
+        off = rng.uniform(-4, 4, 2)
+        at = x * 1216 + off[0], y * 896 + out + off[1]
+        seen = cv2.remap(
+            printed, *(a.astype(np.float32) for a in at), cv2.INTER_LINEAR, None, cv2.BORDER_REFLECT
+        )
+        images.append(np.clip(seen + rng.normal(0, 3, seen.shape), 0, 255).astype(np.uint8))
+        corners.append(np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float) * size)
+    registrar, poses = fit_registrar(plan, images, corners, False)
+    assert registrar.printed is not None and abs(registrar.lens.k1) < 0.02
+    middles = np.array([s.centre for s in plan.site])
+    for pose, held in zip(poses, corners):
+        off = pose.to_px(middles) - middles / np.array(plan.size) * held[2]
+        assert np.linalg.norm(off, axis=1).max() < 12 and pose.error_px < 6

@@ -72,6 +72,7 @@ def make_looks(
                 for p in patches
             )
     out = share_tones(plan, out)
+    turn_looks(plan, out)  # the same piece tells more exactly how it lies than those printed alike
     straighten_looks(plan, out, partners)
     turn_looks(plan, out)
     share_directed_looks(plan, out)

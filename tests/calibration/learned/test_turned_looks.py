@@ -326,3 +326,30 @@ def test_cards_shown_on_the_stock_alone_are_taught_on_fields_where_such_lie():
 
 def test_no_cards_are_taught_on_fields_where_samplers_show_none():
     assert cards_taught(["cube"], ["desert"])["west"] == []
+
+
+def test_how_a_piece_lies_is_taken_from_the_same_piece_laid_otherwise():
+    """A seed is only shown loose on fields, and its rotten side on the market: the print by which
+    others would tell how it lies is hard to see"""
+    site = {"id": "field", "reads": "cluster", "outline": [[70, 30], [90, 30], [90, 70], [70, 70]]}
+    plan = parse_plan(
+        {
+            "game": PLAN.game,
+            "size": [100, 100],
+            "site": [{"id": "a", "reads": "pile", "outline": PLAN.site[0].outline}, site],
+            "piece": [msgspec.to_builtins(p) for p in PLAN.piece],
+        },
+        "market",
+    )
+    bar = look_of("fig", None).patch
+    askew = cv2.warpAffine(
+        bar, cv2.getRotationMatrix2D((9.5, 9.5), 20, 1), (20, 20), borderMode=cv2.BORDER_REPLICATE
+    )
+    clear, at = np.ones(bar.shape[:2], np.float32), np.zeros(2)
+    laid = [
+        Specimen(0, "field", "fig", at, 0.0, 0.0, askew, clear),
+        Specimen(0, "a", "bad:fig", at, 0.0, 0.0, bar, clear),
+    ]
+    looks = make_looks(plan, 1.0, laid, set())
+    assert [v.turned for v in looks["bad:fig"]] == [0.0]
+    assert [v.turned for v in looks["fig"]] == [None, -45.0]

@@ -45,6 +45,9 @@ STACKED_ASTRAY = 0.7
 # belong there, one standard deviation; no more of a piece's shorter side
 HURRIED, HURRIED_ASTRAY, HURRIED_ASKEW, MOST_HURRIED = 0.4, (1.0, 3.0), (4.0, 9.0), 0.3
 LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
+# an outline that fills no more than this of its box, as a third of a circle, is laid on within itself: a
+# piece's middle lies by at least so many mm on the right side of its border, as far as tries do
+FILLS_BOX, WITHIN, SPOTS_TRIED = 0.9, 1.0, 30
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
@@ -132,6 +135,7 @@ class Composer:
         for g, mine in zip(groups, self.members):
             self.turns[mine] = g.degrees_of(plan.sites[i] for i in g.ids)
         self.centres = np.array([s.centre for s in plan.site])
+        self.outlines = [outline_within(s) for s in plan.site]
         self.centres_px = view.to_px(self.centres)
         self.piles = [s for s in plan.site if s.reads == "pile"]
         self.pile_centres = np.array([s.centre for s in self.piles]).reshape(-1, 2)
@@ -347,6 +351,7 @@ class Composer:
                     g.laid_anyhow,
                     known,
                     g.reads == "cluster",
+                    self.outlines[n],
                 )
                 if known:
                     del truth.labels[site.id]
@@ -378,10 +383,11 @@ class Composer:
         anyhow: bool = False,
         known: bool = False,
         careful: bool = False,
+        outline: np.ndarray | None = None,
     ) -> float:
         """Lays these pieces upon each other on a site `box` (2,) mm wide about (2,) mm, turned by so
-        many degrees, anyhow: by any quarter; careful: as cards are, for things lie on them; -> mm of
-        height they make together, of what nobody knows too"""
+        many degrees, anyhow: by any quarter; careful: as cards are, for things lie on them; outline:
+        as of `outline_within`; -> mm of height they make together, of what nobody knows too"""
         rng, (across, down) = self.rng, square_axes(np.ones(1), turn)[0]
         frame, tall, below = np.stack([across, down]), 0.0, None
         for k in kinds:
@@ -395,14 +401,11 @@ class Composer:
                 paint.upright.append((at, tall, k, None))
                 continue
             if below is None:
-                room = np.maximum(box / 2 - size / 2, 0)
-                if rng.random() < LAID_ANYWHERE:
-                    off = rng.uniform(-1, 1, 2) * (room + 1.0)
-                else:
-                    most = TIDY_ASTRAY if careful else max(MOST_HURRIED * size.min(), TIDY_ASTRAY)
-                    astray = min(paint.evening.astray, most)
-                    off = np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + astray)
-                at = at + off @ frame
+                astray = TIDY_ASTRAY if careful else max(MOST_HURRIED * size.min(), TIDY_ASTRAY)
+                astray = min(paint.evening.astray, astray)
+                at = at + self.choose_spot(
+                    np.maximum(box / 2 - size / 2, 0), astray, frame, outline
+                )
             else:
                 free = np.maximum(below / 2 - size / 2, 0)
                 off = rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
@@ -425,6 +428,23 @@ class Composer:
             self.tell_laid(paint, truth, self.plan.pieces[k].looks_like, x, y)
             tall, below = tall + self.plan.pieces[k].height, size
         return tall
+
+    def choose_spot(
+        self, room: np.ndarray, astray: float, frame: np.ndarray, outline: np.ndarray | None
+    ) -> np.ndarray:
+        """(2,) mm from a site's middle to that of its lowest piece. room: (2,) mm it has either way;
+        astray: mm it is laid beside where it belongs; frame: (2, 2) the site's axes"""
+        rng = self.rng
+        for _ in range(1 if outline is None else SPOTS_TRIED):
+            if rng.random() >= LAID_ANYWHERE:
+                spot = (np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + astray)) @ frame
+            elif outline is None:
+                return (rng.uniform(-1, 1, 2) * (room + 1.0)) @ frame
+            else:
+                spot = rng.uniform(outline.min(0), outline.max(0))
+            if outline is None or cv2.pointPolygonTest(outline, spot.tolist(), True) > WITHIN:
+                break
+        return spot
 
     def choose_contents(self, group: int, label: int) -> Contents:
         """What lies on a site of a class, with what its upper pieces hide in some photo"""
@@ -461,7 +481,8 @@ class Composer:
             self.crowd_loose(paint, truth, self.flat_forms[n - len(self.groups)])
             return
         g, options = self.groups[n], self.flat_classes(self.groups[n])
-        box, slanted = np.array(g.box), bool((self.turns[self.members[n]] % 90).any())
+        box, mine = np.array(g.box), self.members[n]
+        slanted = bool((self.turns[mine] % 90).any())
         pitch = box.max() * rng.uniform(*CROWD_APART)
         for at in self.crowd_places(paint, pitch, 0.02):
             lean = self.lean_near(at, paint.evening)
@@ -472,7 +493,8 @@ class Composer:
             c = int(options[rng.integers(len(options))])
             kinds = self.choose_contents(n, c)
             known = self.is_known(n, c)
-            how = g.laid_anyhow, known, g.reads == "cluster"
+            outline = self.outlines[rng.choice(mine)] if mine and not slanted else None
+            how = g.laid_anyhow, known, g.reads == "cluster", outline
             tall = self.lay_pile(paint, truth, at, box, kinds, lean, turn, *how)
             if not known:
                 truth.elsewhere.append((n, c, *at, turn))
@@ -746,6 +768,12 @@ class Composer:
                 truth.labels[i] = FOREIGN
             elif share > 0.03:
                 del truth.labels[i]
+
+
+def outline_within(site: Site) -> np.ndarray | None:
+    """(n, 2) mm about its middle, of a site whose outline leaves much of its box to others; else None"""
+    outline = np.array(site.outlines[0], np.float32) - np.array(site.centre, np.float32)
+    return outline if cv2.contourArea(outline) <= FILLS_BOX * site_box(site).prod() else None
 
 
 def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) -> list[int]:

@@ -1,13 +1,14 @@
 """Made-up samples: crowds of pieces where no site is, copies that nobody printed, and classes
 fitted to features that are worked out once."""
 
+import cv2
 import msgspec
 import numpy as np
 import pytest
 
 from calibration.learned import teach
 from calibration.learned.batches import batches_beside, make_batches
-from calibration.learned.compose import SIDE, Truth
+from calibration.learned.compose import SIDE, WITHIN, Truth, outline_within
 from calibration.learned.drawn import draw_lesson
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.painter import Painter
@@ -293,3 +294,22 @@ def test_boards_that_a_network_is_examined_on_lie_in_usual_light(monkeypatch):
     monkeypatch.setattr("calibration.learned.relight.HAZE", 0.0)
     seen = [relight_picture(np.random.default_rng(n), dark, odd=0.0).min() for n in range(20)]
     assert min(seen) > 4.0
+
+
+def test_pieces_lie_within_an_outline_that_fills_no_box(lesson):
+    """In the tip of a third of a circle, and with most of it not in its neighbours"""
+    third = np.array([[0, -24], [33, 14], [-33, 14]], np.float32)
+    composer, room = lesson.composer(7), np.array([27.0, 13.0])
+    spots = np.array([composer.choose_spot(room, 1.0, np.eye(2), third) for _ in range(400)])
+    inside = [cv2.pointPolygonTest(third, spot.tolist(), True) for spot in spots]
+    assert min(inside) > WITHIN and spots[:, 1].min() < -15
+    beyond = np.array([composer.choose_spot(room, 1.0, np.eye(2), None) for _ in range(400)])
+    assert min(cv2.pointPolygonTest(third, spot.tolist(), True) for spot in beyond) < -5
+
+
+def test_only_outlines_that_leave_much_of_their_box_are_laid_on_within(lesson):
+    square = lesson.plan.site[0]
+    assert outline_within(square) is None
+    (x, y), *others = square.outline
+    cut = msgspec.structs.replace(square, outline=(others[0], others[1], others[2]))
+    assert outline_within(cut).shape == (3, 2)

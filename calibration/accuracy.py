@@ -14,7 +14,7 @@ import msgspec
 
 from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
-from calibration.learned.fit import fit_reader
+from calibration.training.fit import fit_reader
 from calibration.trial import BINS, reliability_of
 from engine.layout import same_contents
 from vision.evidence.site_evidence import Evidence, NoBoard

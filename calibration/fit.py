@@ -11,11 +11,11 @@ import msgspec
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
-from calibration.learned.fit import LEARNING_STEPS, can_learn, fit_reader
-from calibration.learned.teach import Unlearnt
 from calibration.report import Findings, report_page, unshown_advice
 from calibration.survey.registrar_fit import fit_registrar
 from calibration.suspect import layout_doubts, outlines_astray, tapped_astray
+from calibration.training.fit import LEARNING_STEPS, can_learn, fit_reader
+from calibration.training.teach import Unlearnt
 from calibration.trial import own_photos_trial
 from engine.text import Text
 from vision.evidence.site_evidence import NoBoard

@@ -20,7 +20,7 @@ import numpy as np
 from calibration.copy import BadCopy, Copy, load_copy, read_layout
 from calibration.files import write_whole
 from calibration.fit import shots_of
-from calibration.learned.fit import fit_reader
+from calibration.training.fit import fit_reader
 from calibration.trial import Row, kinds_shown, read_all
 from vision.evidence.site_evidence import Contents, NoBoard
 from vision.geometry.posed_photo import Shot

@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 
 from calibration.copy import Copy
+from calibration.cutouts.specimens import Specimen
 from calibration.empty_board.similar_print import COMPARED_PX
 from calibration.framing import sharpness_of
-from calibration.learned.specimens import Specimen
 from calibration.swapped_labels import find_swapped
 from calibration.trial import Row
 from engine.text import Text, say

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from calibration.learned.outlines import SHADE_WEIGHT
-from calibration.learned.specimens import Specimen
+from calibration.cutouts.outlines import SHADE_WEIGHT
+from calibration.cutouts.specimens import Specimen
 from vision.plan import Plan
 
 # ratio of a piece's difference from the other's kind to that from its own, below which it counts as

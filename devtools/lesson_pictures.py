@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from calibration.copy import BadCopy
-from calibration.learned.lesson import Lesson
-from calibration.learned.pretrain import copy_lesson
+from calibration.synthesis.lesson import Lesson
+from calibration.training.pretrain import copy_lesson
 from vision.learned.canvas import GREY, LOG_SPREAD, picture_of
 from vision.photometry.room_light import grey_levels
 

@@ -30,18 +30,18 @@ SIMULATED_GAMES = sorted(
 # The files that take longest, in this order before all others, so that no worker is left alone with
 # one at the end. A file runs in one process, which keeps what its module's fixtures made.
 SLOWEST = (
-    "calibration/learned/test_learned.py",
+    "calibration/training/test_learned.py",
     "vision/registration/test_registration.py",
     "companion/explain/test_evenings.py",
     "companion_web/test_evening_together.py",
     "companion_web/blueprints/test_setup_browser.py",
     "companion_web/test_browser_evening.py",
-    "calibration/learned/test_refit.py",
+    "calibration/training/test_refit.py",
     "companion_web/test_browser.py",
     "devtools/test_bench.py",
-    "calibration/learned/test_made_up.py",
+    "calibration/synthesis/test_made_up.py",
     "calibration/test_trace.py",
-    "calibration/learned/test_standing_looks.py",
+    "calibration/cutouts/test_standing_looks.py",
     "cli/test_filmed_game.py",
 )
 

@@ -191,6 +191,17 @@ def imported(path):
             yield from (f"{node.module}.{a.name}" for a in node.names)
 
 
+def test_learning_goes_from_cutouts_to_made_up_boards_to_training():
+    """Each of calibration's packages that teach stands on those before it only"""
+    stages = ("cutouts", "synthesis", "training")
+    for path in files("calibration"):
+        own = path.relative_to(ROOT / "calibration").parts[0]
+        for name in imported(path) if own in stages else ():
+            room, *parts = name.split(".")
+            if room == "calibration" and parts[0] in stages:
+                assert stages.index(parts[0]) <= stages.index(own), f"{path} imports {name}"
+
+
 def test_vision_takes_no_name_apart():
     """Which pieces lie below others, look alike or lie alike is the plan's to say, not that of
     kinds' names and sites' ids"""
@@ -210,7 +221,9 @@ NAMED = [
     *(f"vision/{part}" for part in FLOORS),
     "calibration/survey",
     "calibration/empty_board",
-    "calibration/learned",
+    "calibration/cutouts",
+    "calibration/synthesis",
+    "calibration/training",
 ]
 
 
@@ -256,7 +269,9 @@ PRIVATE_TOO = (
     "devtools",
     "hardware",
     "vision/storage",
-    "calibration/learned",
+    "calibration/cutouts",
+    "calibration/synthesis",
+    "calibration/training",
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "calibration").glob("*.py"))),
 )
 

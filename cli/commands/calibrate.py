@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from calibration.fit import calibrate_copy
-from calibration.learned.fit import LEARNING_STEPS
+from calibration.training.fit import LEARNING_STEPS
 
 
 @click.command()

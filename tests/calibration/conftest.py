@@ -7,6 +7,7 @@ import pytest
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
+from calibration.synthesis.lesson import prepare_lesson
 from tests.conftest import PHOTOS
 from tests.support.sharing import made_once
 from tests.support.studio import board, carded, tools
@@ -21,9 +22,9 @@ def few_rounds(monkeypatch):
 
     def limit_rounds(least):
         for where in ("class_fit", "refit"):
-            monkeypatch.setattr(f"calibration.learned.{where}.LEAST_ROUNDS", least)
-        monkeypatch.setattr("calibration.learned.class_fit.HEAT_ROUNDS", 60)
-        monkeypatch.setattr("calibration.learned.teach.SAMPLES_SHOWN", 8)
+            monkeypatch.setattr(f"calibration.training.{where}.LEAST_ROUNDS", least)
+        monkeypatch.setattr("calibration.training.class_fit.HEAT_ROUNDS", 60)
+        monkeypatch.setattr("calibration.training.teach.SAMPLES_SHOWN", 8)
 
     return limit_rounds
 
@@ -36,8 +37,8 @@ def still_trunk(monkeypatch, few_rounds):
 
     def stay_still(rounds, batches):
         few_rounds(rounds)
-        monkeypatch.setattr("calibration.learned.teach.FIRST_SHARE", 1.0)
-        monkeypatch.setattr("calibration.learned.teach.LAST_SHARE", float(batches))
+        monkeypatch.setattr("calibration.training.teach.FIRST_SHARE", 1.0)
+        monkeypatch.setattr("calibration.training.teach.LAST_SHARE", float(batches))
 
     return stay_still
 
@@ -53,3 +54,18 @@ def calibrated(tmp_path_factory):
     return pickle.loads(
         (made_once(tmp_path_factory, "calibrated", find_poses) / "shots").read_bytes()
     )
+
+
+@pytest.fixture(scope="session")
+def lesson(calibrated, tmp_path_factory):
+    """What the network of the photographed copy learns from"""
+    copy, _, shots = calibrated
+
+    def cut_lesson(folder):
+        # pieces cut out no finer than they are looked at are cut out in half the time
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("calibration.synthesis.lesson.CUT_ZOOM", 1.0)
+            lesson = prepare_lesson(copy.plan, shots)
+        (folder / "lesson").write_bytes(pickle.dumps(lesson))
+
+    return pickle.loads((made_once(tmp_path_factory, "lesson", cut_lesson) / "lesson").read_bytes())

@@ -6,7 +6,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.learned.specimens import Specimen
+from calibration.cutouts.specimens import Specimen
 from calibration.swapped_labels import find_swapped
 from vision.plan import parse_plan
 

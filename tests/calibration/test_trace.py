@@ -11,7 +11,7 @@ import pytest
 import engine
 from calibration import trace
 from calibration.fit import calibrate_copy
-from calibration.learned.fit import can_learn
+from calibration.training.fit import can_learn
 from companion.runtime.copies import open_copy
 from companion.simulate import Conditions, make_copy
 from engine.plan import Plan as RulesPlan
@@ -254,7 +254,7 @@ def test_another_edition_of_a_board_with_rows_plays():
 def test_a_traced_map_calibrates(tmp_path, monkeypatch, still_trunk):
     """All the way to a model that loads; how well it reads is other tests' business, so that it
     learns from few made-up boards."""
-    monkeypatch.setattr("calibration.learned.examine.ASKED_SAMPLES", 3)
+    monkeypatch.setattr("calibration.training.examine.ASKED_SAMPLES", 3)
     still_trunk(rounds=3, batches=1)
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.learned.lesson import prepare_lesson
+from calibration.synthesis.lesson import prepare_lesson
 from devtools import lesson_pictures
 from devtools.lesson_pictures import BOARDS, COLUMNS, TILE, as_picture, main
 from tests.support.wagons import wagons_plan, wagons_shots

@@ -9,9 +9,9 @@ import pytest
 
 from calibration.copy import BadCopy
 from calibration.fit import calibrate_copy
-from calibration.learned.batch import Shapes
-from calibration.learned.export import export_trunk
-from calibration.learned.teach import initial_weights
+from calibration.synthesis.batch import Shapes
+from calibration.training.export import export_trunk
+from calibration.training.teach import initial_weights
 from tests.support.towers import SIDE, N, camera, photo, random_layout, towers_plan, towers_shots
 from vision.evidence.site_evidence import UNSEEN
 from vision.geometry.site_windows import Pyramid

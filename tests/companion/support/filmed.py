@@ -249,7 +249,7 @@ def main(arguments=None):
     parser.add_argument("--from", type=Path, dest="since", help="goes on from what was kept there")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args(arguments)
-    from calibration.learned.fit import LEARNING_STEPS
+    from calibration.training.fit import LEARNING_STEPS
     from companion.simulate.demo_copy import demo_copy, state_dir
 
     name = script.parse_script(args.start.read_text(encoding="utf-8")).game

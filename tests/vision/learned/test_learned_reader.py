@@ -11,16 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from calibration.learned.batch import Shapes
-from calibration.learned.export import export_trunk, quantize_trunk
-from calibration.learned.network import (
+from calibration.synthesis.batch import Shapes
+from calibration.training.export import export_trunk, quantize_trunk
+from calibration.training.network import (
     classify_places,
     embed_places,
     match_piece_prints,
     match_site_prints,
     run_trunk,
 )
-from calibration.learned.teach import initial_weights
+from calibration.training.teach import initial_weights
 from devtools.bench import memory_mb
 from vision.evidence.site_evidence import CountedEvidence
 from vision.frame_cache import FrameCache

@@ -1,0 +1,1 @@
+"""Makes up boards of a copy's own cut-outs, from which its network learns."""

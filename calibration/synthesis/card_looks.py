@@ -1,0 +1,48 @@
+"""Looks of the cards of each group of sites, as a reader lays them on what it sees."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import cv2
+import numpy as np
+
+from calibration.synthesis.compose import card_classes
+from calibration.synthesis.painter import Look
+from vision.learned.cards import CARD_SAMPLES, CardBank, CardLooks
+from vision.learned.groups import SiteGroup
+from vision.plan import Plan
+
+LOOKS_OF_CARD = 4  # of each kind at most: specimens of one print
+
+
+def draw_card_banks(
+    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]], scale: float
+) -> dict[int, CardBank]:
+    """The looks of the cards of every group that tells two at least, by its number. scale: pixels
+    of the canvas a millimetre"""
+    out = {}
+    for n, g in enumerate(groups):
+        cards = [(c, g.classes[c][0]) for c in card_classes(plan, g, looks)]
+        if not cards:
+            continue
+        longest = max(max(plan.pieces[k].footprint) for _, k in cards)
+        samples = min(scale, CARD_SAMPLES / longest)
+        drawn: dict[tuple, list[tuple[int, np.ndarray]]] = defaultdict(list)
+        for c, kind in cards:
+            size = tuple(max(round(v * samples), 1) for v in plan.pieces[kind].footprint)
+            for look in looks[kind][:LOOKS_OF_CARD]:
+                full = tuple(max(round(v * scale), 1) for v in plan.pieces[kind].footprint)
+                picture = cv2.resize(look.patch, full, interpolation=cv2.INTER_AREA)
+                drawn[size, look.lies != "upright"].append((c, picture))
+        out[n] = CardBank(
+            samples,
+            tuple(
+                CardLooks.of(
+                    np.array([c for c, _ in some]), np.stack([p for _, p in some]), size, quarters
+                )
+                for (size, quarters), some in drawn.items()
+            ),
+        )
+    return out

@@ -149,7 +149,7 @@ def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
         ):
             if not any(v.turned is not None for v in looks.get(kind, ())):
                 known = [
-                    msgspec.structs.replace(v, turned=v.turned + by)
+                    msgspec.structs.replace(v, piece=plan.pieces[kind], turned=v.turned + by)
                     for v in looks.get(other, ())
                     if v.turned is not None
                 ]

@@ -353,3 +353,4 @@ def test_how_a_piece_lies_is_taken_from_the_same_piece_laid_otherwise():
     looks = make_looks(plan, 1.0, laid, set())
     assert [v.turned for v in looks["bad:fig"]] == [0.0]
     assert [v.turned for v in looks["fig"]] == [None, -45.0]
+    assert {v.piece.kind for v in looks["fig"]} == {"fig"}, "else it says of others how they lie"

@@ -184,8 +184,8 @@ class Bundle(msgspec.Struct, eq=False):
             s.cards or (s.edges is not None and len(s.edges.mm)) or s.tiles is not None
             for s in self.sights
         )
-        # of the print's points nobody knows where they lie: a lens that bends explains that three
-        # photos were cropped by hand, and bends the board between its corners
+        # Nobody knows where the print's points lie, so that they do not measure distortion: photos
+        # cropped by hand differ as if the lens bent, and that would bend the board, too.
         tracked = any(s.tracks for s in self.sights)
         bend = 1.0 if known else ALONE
         lens = np.array([FOCAL_SD, K1_SD, K2_SD]) * (1.0 if tracked else bend, bend, bend)

@@ -45,8 +45,9 @@ STACKED_ASTRAY = 0.7
 # belong there, one standard deviation; no more of a piece's shorter side
 HURRIED, HURRIED_ASTRAY, HURRIED_ASKEW, MOST_HURRIED = 0.4, (1.0, 3.0), (4.0, 9.0), 0.3
 LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
-# an outline that fills no more than this of its box, as a third of a circle, is laid on within itself: a
-# piece's middle lies by at least so many mm on the right side of its border, as far as tries do
+# an outline that fills no more than this of its box, as a third of a circle does (a hexagon: 0.75; squares
+# with rounded corners fill more), is laid on within itself: a piece's middle lies at least so many mm, as far
+# as it may be found off, from its border, if so many tries find such a place
 FILLS_BOX, WITHIN, SPOTS_TRIED = 0.9, 1.0, 30
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves

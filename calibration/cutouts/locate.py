@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-import cv2
 import msgspec
 import numpy as np
 
@@ -30,7 +29,7 @@ from calibration.cutouts.seek import (
 )
 from calibration.cutouts.sign_alignment import tops_by_signs
 from calibration.cutouts.specimens import Shape, Specimen, crop_straight
-from vision.geometry.footprints import lean_at
+from vision.geometry.footprints import depth_within, lean_at
 from vision.learned.groups import RIVAL_WIDTHS
 from vision.plan import Piece, Plan, Site
 
@@ -96,11 +95,7 @@ def mend_places(
 
 def part_about(site: Site, foot: np.ndarray) -> np.ndarray:
     """(n, 2) mm: the outline, of a site that may have several, on which (2,) mm lies, or nearest it"""
-    at = tuple(map(float, foot))
-    return max(
-        site.outlines,
-        key=lambda o: cv2.pointPolygonTest(o.astype(np.float32), at, measureDist=True),
-    )
+    return max(site.outlines, key=lambda o: depth_within(o, foot))
 
 
 def score_part(

@@ -12,7 +12,7 @@ import numpy as np
 
 from calibration.cutouts.outlines import colour_difference
 from calibration.cutouts.specimens import fill_mask, footprint_polygon
-from vision.geometry.footprints import camera_position, top_shift
+from vision.geometry.footprints import camera_position, depth_within, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
 from vision.learned.canvas import Canvas
@@ -175,7 +175,7 @@ def locate_foot(
     if cluster:
         for p in np.argsort(-score, axis=None):
             foot = at.reshape(-1, 2)[p]
-            if any(cv2.pointPolygonTest(o, tuple(map(float, foot)), False) >= 0 for o in outlines):
+            if any(depth_within(o, foot) >= 0 for o in outlines):
                 return foot
     score = score - MISPLACED * ((at - centre) ** 2).sum(-1) / 16
     return at.reshape(-1, 2)[int(score.argmax())]

@@ -21,7 +21,8 @@ CARD_MM, CARD_TURN = 2.0, np.radians(3)  # how inexactly cards are taped on by h
 # black
 CARD_SIZE = 0.02
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05  # how much lenses differ
-# tapped corners alone say nothing about the lens: then these deviations are multiplied by this
+# tapped corners alone say nothing about the lens, nor tracked points about its distortion: then
+# these deviations are multiplied by this
 ALONE = 0.1
 # error common to all sides of a board, from its shadow, its thickness and glare: pixels at 1640
 # wide
@@ -42,6 +43,11 @@ class PhotoSight(msgspec.Struct, eq=False):
     taps: np.ndarray | None = None
     tracks: dict[int, np.ndarray] = {}
     tiles: tuple[np.ndarray, np.ndarray, float] | None = None
+
+    @property
+    def has_edges(self) -> bool:
+        """Whether any side or line is seen; none may have been looked for, or found"""
+        return self.edges is not None and len(self.edges.mm) > 0
 
 
 class Bundle(msgspec.Struct, eq=False):
@@ -180,15 +186,12 @@ class Bundle(msgspec.Struct, eq=False):
             r, J = self._sight(n, sight, width)
             rs.append(r)
             Js.append(J)
-        known = any(
-            s.cards or (s.edges is not None and len(s.edges.mm)) or s.tiles is not None
-            for s in self.sights
-        )
+        placed = any(s.cards or s.has_edges or s.tiles is not None for s in self.sights)
         # Nobody knows where the print's points lie, so that they do not measure distortion: photos
         # cropped by hand differ as if the lens bent, and that would bend the board, too.
         tracked = any(s.tracks for s in self.sights)
-        bend = 1.0 if known else ALONE
-        lens = np.array([FOCAL_SD, K1_SD, K2_SD]) * (1.0 if tracked else bend, bend, bend)
+        told = np.array([placed or tracked, placed, placed])
+        lens = np.array([FOCAL_SD, K1_SD, K2_SD]) * np.where(told, 1.0, ALONE)
         sd = np.concatenate(
             [
                 lens,
@@ -237,7 +240,7 @@ class Bundle(msgspec.Struct, eq=False):
             add_both(
                 self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain)
             )
-        if sight.edges is not None and len(sight.edges.mm):
+        if sight.has_edges:
             first_edge = sum(map(len, mm))
             add(
                 sight.edges.mm,
@@ -263,7 +266,7 @@ class Bundle(msgspec.Struct, eq=False):
         if not mm:
             return np.zeros(0), np.zeros((0, width))
         r, J = self._project(n, sight.size, mm, px, direction, sd, spread, width)
-        if sight.edges is not None and len(sight.edges.mm):
+        if sight.has_edges:
             sides = first_edge + np.flatnonzero(sight.edges.line < BOARD_SIDES)
             r[sides] += self.wider / EDGE_PX
             J[sides, -1] = 1 / EDGE_PX

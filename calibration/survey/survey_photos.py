@@ -40,4 +40,5 @@ class SurveyPhotos:
         tapped = set(range(len(self.pictures))) - set(self.lent)
         if any(self.bundle.sights[n].tracks for n in tapped):
             for sight in (self.bundle.sights[n] for n in self.lent):
-                sight.taps = None if sight.tracks else sight.taps
+                if sight.tracks:
+                    sight.taps = None

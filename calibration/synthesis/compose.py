@@ -13,7 +13,7 @@ from calibration.cutouts.standing import StandingLook
 from calibration.synthesis.painter import SIDELIGHT, TIDY_ASTRAY, Evening, Look, Painter
 from calibration.synthesis.relight import relight_picture
 from vision.evidence.site_evidence import Contents
-from vision.geometry.footprints import camera_position, pile_height, top_shift
+from vision.geometry.footprints import camera_position, depth_within, pile_height, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
 from vision.geometry.site_windows import scale_at
@@ -436,14 +436,14 @@ class Composer:
         """(2,) mm from a site's middle to that of its lowest piece. room: (2,) mm it has either way;
         astray: mm it is laid beside where it belongs; frame: (2, 2) the site's axes"""
         rng = self.rng
-        for _ in range(1 if outline is None else SPOTS_TRIED):
+        for _ in range(SPOTS_TRIED):
             if rng.random() >= LAID_ANYWHERE:
                 spot = (np.clip(rng.normal(0, 1, 2), -2, 2) * (0.35 * room + astray)) @ frame
             elif outline is None:
-                return (rng.uniform(-1, 1, 2) * (room + 1.0)) @ frame
+                spot = (rng.uniform(-1, 1, 2) * (room + 1.0)) @ frame
             else:
                 spot = rng.uniform(outline.min(0), outline.max(0))
-            if outline is None or cv2.pointPolygonTest(outline, spot.tolist(), True) > WITHIN:
+            if outline is None or depth_within(outline, spot) > WITHIN:
                 break
         return spot
 
@@ -675,9 +675,7 @@ class Composer:
                 at = base + np.array([np.cos(a), np.sin(a)]) * far
             else:
                 at = rng.uniform(lo, hi)
-            if cv2.pointPolygonTest(
-                outline, (float(at[0]), float(at[1])), True
-            ) < 0.15 * size * rng.uniform(-1, 2):
+            if depth_within(outline, at) < 0.15 * size * rng.uniform(-1, 2):
                 continue
             free = min((np.hypot(*(at - q)) / (0.5 * (size + s)) for q, s in placed), default=1.0)
             if free > least:

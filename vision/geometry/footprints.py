@@ -41,6 +41,12 @@ def top_shift(camera: np.ndarray, mm: np.ndarray, height: float | np.ndarray) ->
     return (mm - camera[:2]) * (height / np.maximum(camera[2] - height, height / 10))
 
 
+def depth_within(outline: np.ndarray, mm: np.ndarray) -> float:
+    """mm by which (2,) mm lies inside an outline (n, 2), below 0 by which it lies outside"""
+    at = float(mm[0]), float(mm[1])
+    return cv2.pointPolygonTest(outline.astype(np.float32, copy=False), at, True)
+
+
 def has_standing_pieces(plan: Plan) -> bool:
     """Whether the game has one piece per site, often standing pieces that are higher than wide"""
     if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):

@@ -6,10 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.footprints import depth_within
 from vision.learned.groups import Form, SiteGroup, belonging_kinds, is_flat
 from vision.plan import Plan
 
@@ -66,7 +66,7 @@ class OutlineMap:
         out: dict[str, float] = {}
         for n in np.flatnonzero(((mm > self.low) & (mm < self.high)).all(1)):
             site, outline = self.outlines[n]
-            depth = cv2.pointPolygonTest(outline, (float(mm[0]), float(mm[1])), True)
+            depth = depth_within(outline, mm)
             if depth > -self.beside:
                 out[site] = max(depth, out.get(site, depth))
         return out

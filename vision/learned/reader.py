@@ -14,7 +14,7 @@ import numpy as np
 from vision.evidence.count_options import best_options, count_distributions
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.frame_cache import FrameCache
-from vision.geometry.footprints import camera_position, lean_at, top_shift
+from vision.geometry.footprints import camera_position, depth_within, lean_at, top_shift
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import block_places
 from vision.geometry.site_windows import Pyramid
@@ -569,12 +569,8 @@ class LearnedReader:
         elsewhere"""
         if not self.top_kinds[group]:
             return None
-        outline = self.plan.sites[site].outlines[0].astype(np.float32)
-        there = [
-            p
-            for p in pieces
-            if cv2.pointPolygonTest(outline, tuple(map(float, p.foot)), False) >= 0
-        ]
+        outline = self.plan.sites[site].outlines[0]
+        there = [p for p in pieces if depth_within(outline, p.foot) >= 0]
         return max(there, key=lambda p: p.chance, default=None)
 
     def hear_piece(self, group: int, logs: np.ndarray, best: Finding | None) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.synthesis.compose import card_classes
 from calibration.synthesis.painter import Look
-from vision.learned.cards import CARD_SAMPLES, CardBank, CardLooks
+from vision.learned.card_bank import CARD_SAMPLES, CardBank, CardLooks
 from vision.learned.groups import SiteGroup
 from vision.plan import Plan
 

@@ -3,6 +3,7 @@ SiteGroup."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
@@ -247,6 +248,11 @@ class Form(msgspec.Struct, frozen=True):
     def width(self) -> float:
         """mm along the longer side"""
         return float(max(self.size))
+
+    @property
+    def across(self) -> tuple[float, float]:
+        """mm from edge to edge through its middle: the least, and the most"""
+        return self.breadth, self.width if self.disc else math.hypot(*self.size)
 
     @property
     def breadth(self) -> float:

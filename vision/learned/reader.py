@@ -34,7 +34,9 @@ from vision.learned.canvas import (
     stack_shown,
     widen_logs,
 )
-from vision.learned.cards import CardBank, CardScene, draw_card, place_card, weigh_cards
+from vision.learned.card_bank import CardBank
+from vision.learned.card_view import CardScene
+from vision.learned.cards import draw_card, place_card, weigh_cards
 from vision.learned.colour_shares import share_colours, tabulate_colours
 from vision.learned.findings import (
     SUREST,
@@ -94,6 +96,9 @@ PEAK = 0.08
 TOLD_CONTENTS = 8  # contents of a site that are told
 # chance from which a card is left as the network tells it: of 394 of photos-2/ur none was wrong
 PLAIN_CARD = 0.99
+# of what the network says of cards, with how well their looks fit: both look at the same pixels
+# (docs/lab/2026-11-29-slivers-of-cards.md)
+NETWORK_SAYS = 0.5
 PLAIN_CLUSTER = math.log(0.98)  # of what lies on a cluster, below which it is looked at once more
 KNOWN_CARD = 0.5  # chance from which a card is then taken for part of the empty board
 HIDES = 0.3  # chance of a loose piece from which what lies under it is taken for hidden
@@ -323,13 +328,12 @@ class LearnedReader:
     ) -> np.ndarray:
         """(h, w, 3) log canvas of a part of the empty board and the cards told on clusters, as of
         `tell_clusters`"""
-        ground, seen = self.show_empty(part.window).copy(), part.seen
+        ground = self.show_empty(part.window).copy()
         for n, bank in self.cards.items():
             g, ids = self.groups[n], [i for i, (m, _) in clusters.items() if m == n]
             if not ids or not g.loose:
                 continue
-            scene, zoom = self.see_cards(n, part, pieces), bank.samples / self.view.scale
-            shown = cv2.resize(scene.shown, seen.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+            scene = self.see_cards(n, part, pieces)
             places = self.sample_places(n, ids, part)
             for site, at, turn in zip(ids, places, g.turns_of(ids)):
                 card = told_card(told[site])
@@ -338,7 +342,7 @@ class LearnedReader:
                 label = g.classes.index((card,))
                 placed = place_card(bank, scene, at, int(turn), label)
                 if placed is not None:
-                    draw_card(ground, seen, shown, placed[0], placed[1] / zoom)
+                    draw_card(ground, *placed)
         return ground
 
     def window_of(self, sites: Set[str], pose: Pose) -> Window:
@@ -600,7 +604,7 @@ class LearnedReader:
         )
         rise = np.array([f.height / max(f.found_height, 1e-6) for f in forms]).reshape(-1, 1)
         zoom = self.cards[group].samples / self.view.scale
-        widths = np.array([f.width for f in forms]) * self.view.scale
+        widths = np.array([f.across for f in forms]).reshape(-1, 2) * self.view.scale
         tops = feet + (middles - feet) * rise
         return CardScene.of(part.seen, self.show_empty(part.window), zoom, feet, tops, widths)
 
@@ -628,7 +632,7 @@ class LearnedReader:
         turns, places = self.groups[group].turns_of(ids), self.sample_places(group, ids, part)
         out = logs.copy()
         for n in doubted:
-            fits = weigh_cards(bank, scene, places[n], int(turns[n]), len(logs[n]))
+            fits = weigh_cards(bank, scene, places[n], int(turns[n]), logs[n])
             out[n] = share_cards(logs[n], fits)
         return out
 
@@ -751,7 +755,7 @@ def share_cards(logs: np.ndarray, fits: np.ndarray) -> np.ndarray:
     if not len(known):
         return logs
     out = logs.copy()
-    shared = (logs + fits)[known]
+    shared = (NETWORK_SAYS * logs + fits)[known]
     out[known] = log_softmax(shared[None])[0] + np.logaddexp.reduce(logs[known])
     return out
 

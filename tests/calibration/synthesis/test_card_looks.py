@@ -10,7 +10,7 @@ from calibration.synthesis.painter import Look
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
-from vision.learned.cards import CARD_SAMPLES
+from vision.learned.card_bank import CARD_SAMPLES
 from vision.learned.groups import group_forms, group_sites
 from vision.plan import parse_plan
 

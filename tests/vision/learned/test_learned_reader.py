@@ -36,7 +36,7 @@ from vision.learned.canvas import (
     picture_of,
     stack_input,
 )
-from vision.learned.cards import CardBank, CardLooks
+from vision.learned.card_bank import CardBank, CardLooks
 from vision.learned.colour_shares import share_colours, tabulate_colours
 from vision.learned.findings import Finding, SiteMap, clash_reach
 from vision.learned.groups import (

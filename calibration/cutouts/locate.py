@@ -29,6 +29,7 @@ from calibration.cutouts.seek import (
 )
 from calibration.cutouts.sign_alignment import tops_by_signs
 from calibration.cutouts.specimens import Shape, Specimen, crop_straight
+from calibration.cutouts.symmetry import lies_by_symmetry
 from vision.geometry.footprints import depth_within, lean_at
 from vision.learned.groups import RIVAL_WIDTHS
 from vision.plan import Piece, Plan, Site
@@ -61,6 +62,7 @@ def locate_loose(samplers: Samplers) -> list[Specimen]:
         mend_places(samplers, heaps, found, nearby)
         name_found(samplers, heaps, found, {} if nearby else weigh_kinds(samplers, heaps, found))
     replace_strangers(samplers, heaps, found)
+    lay_by_symmetry(samplers, heaps, found)
     lay_by_signs(samplers, heaps, found)
     name_found(samplers, heaps, found, {})
     exchange_mistaken(samplers, heaps, found)
@@ -165,6 +167,13 @@ def replace_strangers(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
                 told = np.median(apart[: len(tried), len(tried) :], 1)
                 if told.min() < s:
                     f.top, f.turn = tried[told.argmin()].top, tried[told.argmin()].turn
+
+
+def lay_by_symmetry(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
+    """Moves pieces to where the symmetry of their prints says that they lie."""
+    specimens = [specimen_found(samplers, heaps, f) for f in found]
+    for f, (top, turn) in zip(found, lies_by_symmetry(samplers, specimens)):
+        f.top, f.turn = top, turn
 
 
 def lay_by_signs(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:

@@ -24,7 +24,7 @@ SHADOWS = ((0.0, 0.7), (-0.2, 0.1), (-0.4, 0.1), (-0.7, 0.1))
 # log units by which what hides a card differs from what shows of the pieces elsewhere; pixels of these
 # that it is compared with
 HIDING_NOISE, HIDING_PIXELS = 0.12, 60
-STRANGE, STRANGE_DENSITY = (
+OTHER_SHARE, OTHER_DENSITY = (
     0.05,
     0.2,
 )  # how often something else hides it, in any colour: how densely
@@ -34,7 +34,7 @@ STRANGE, STRANGE_DENSITY = (
 LIGHT_LEFT, COLOUR_LEFT = 1.0, 0.12
 # of a print's contrast by which it may differ from its look's, in a veil of light
 CONTRAST_LEFT = 0.3
-CONTRAST_PRIOR = 0.05
+CONTRAST_PRIOR = 0.1
 LIGHT_PIXELS = 500  # that light and contrast are told by at most: in a third of the time of all
 
 
@@ -137,7 +137,7 @@ def place_pixels(lies: Sequence[Lie], shape: Sequence[int], step: int = 1) -> np
 def hiding_density(seen: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     """(h, w) how dense colours like those seen (h, w, 3) are among those of what hides: what is seen where
     a piece surely does, or anything. hidden: (h, w) chances"""
-    out = np.full(hidden.shape, STRANGE * STRANGE_DENSITY, np.float32)
+    out = np.full(hidden.shape, OTHER_SHARE * OTHER_DENSITY, np.float32)
     core, perhaps = seen[hidden > (SURE + PERHAPS) / 2], hidden >= PERHAPS
     if not len(core):
         return out
@@ -145,7 +145,7 @@ def hiding_density(seen: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     shown = seen[perhaps]
     away = (shown**2).sum(1)[:, None] - 2 * shown @ core.T + (core**2).sum(1)
     like = np.exp(-0.5 / HIDING_NOISE**2 * np.maximum(away, 0)).mean(1)
-    out[perhaps] += (1 - STRANGE) * like / (math.sqrt(2 * math.pi) * HIDING_NOISE) ** 3
+    out[perhaps] += (1 - OTHER_SHARE) * like / (math.sqrt(2 * math.pi) * HIDING_NOISE) ** 3
     return out
 
 
@@ -157,7 +157,7 @@ def explain_pixels(left: np.ndarray, planes: np.ndarray) -> np.ndarray:
     misfit = np.full(square.shape, np.inf, np.float32)
     for dark, chance in SHADOWS:
         shaded = sharpness * (square - 2 * dark * grey + 3 * dark**2) - math.log(chance)
-        np.minimum(misfit, shaded, misfit)
+        np.minimum(misfit, shaded, out=misfit)
     return np.maximum(shows - misfit, hides)
 
 

@@ -1,0 +1,90 @@
+"""Lays loose pieces by the symmetry of what they bear: a sign in the middle, a line about it. On ground of
+a piece's own colour its sides and its shadow show more than its top, and are taken for it. Its value:
+`lies_by_symmetry`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from calibration.cutouts.seek import Samplers, outline_turns
+from calibration.cutouts.specimens import Specimen, crop_window, turn_matrix
+
+PIXELS_A_SIDE = 16  # of a piece, at which it is compared with itself, turned
+# of a piece's width that it may lie off where its outline was found: a shadow beside it was taken for
+# it, of cubes 0.7 of it aside
+REACH = 0.8
+# likeness to itself from which the prints of most of a kind are symmetric, and one of these is: plain black
+# cubes reach 0.4
+SYMMETRIC, ONE_SYMMETRIC = 0.7, 0.5
+FAINT_PRINT = 0.003  # log units squared, below which a print says little
+SAME_PLACE = 0.15  # of its width by which a piece is not moved: outlines tell as well
+
+
+def lies_by_symmetry(
+    samplers: Samplers, pieces: Sequence[Specimen]
+) -> list[tuple[np.ndarray, float]]:
+    """((2,) mm, degrees) for each piece: where its top's middle lies and how it is turned by the symmetry
+    of its print, where that of most of its kind is symmetric; as it was found otherwise"""
+    out = [(p.top, p.turn) for p in pieces]
+    kinds: dict[str, list[int]] = defaultdict(list)
+    for n, p in enumerate(pieces):
+        size, _, _ = samplers.plan.pieces[p.kind].shape
+        if size[0] == size[1]:
+            kinds[p.kind].append(n)
+    for kind, mine in kinds.items():
+        found = [find_symmetry(samplers, pieces[n]) for n in mine]
+        if 2 * sum(likeness > SYMMETRIC for likeness, *_ in found) <= len(mine):
+            continue
+        width = samplers.plan.pieces[kind].footprint[0]
+        for n, (likeness, top, turn) in zip(mine, found):
+            aside = float(np.hypot(*(top - pieces[n].top)))
+            if likeness > ONE_SYMMETRIC and aside > SAME_PLACE * width:
+                out[n] = top, turn
+    return out
+
+
+def find_symmetry(samplers: Samplers, p: Specimen) -> tuple[float, np.ndarray, float]:
+    """(likeness, (2,) mm, degrees) of the place near to where a piece was found at which what it would
+    bear is most like itself, turned by quarters, and unlike the ground"""
+    shape = samplers.plan.pieces[p.kind].shape
+    width = min(shape[0])
+    side, scale = PIXELS_A_SIDE, PIXELS_A_SIDE / width
+    reach = round(REACH * side)
+    best = -np.inf, p.top, p.turn
+    for turn in outline_turns(shape):
+        seen, bare = (
+            np.lib.stride_tricks.sliding_window_view(
+                crop_window(c[p.photo], samplers.view, p.top, side + 2 * reach, scale, turn),
+                (side, side),
+                (0, 1),
+            )
+            for c in (samplers.canvases, samplers.grounds)
+        )
+        likeness = symmetry_of(seen) - np.maximum(correlate_pictures(seen, bare), 0)
+        y, x = np.unravel_index(int(likeness.argmax()), likeness.shape)
+        if likeness[y, x] > best[0]:
+            aside = (np.array([x, y]) - (len(likeness) - 1) / 2) / scale
+            best = float(likeness[y, x]), p.top + turn_matrix(turn) @ aside, float(turn)
+    return best
+
+
+def symmetry_of(pictures: np.ndarray) -> np.ndarray:
+    """(h, w) the mean correlation of pictures (h, w, 3, n, n) with themselves, turned by quarters"""
+    turned = [np.rot90(pictures, q, (-2, -1)) for q in (1, 2)]
+    return (
+        2 * correlate_pictures(pictures, turned[0]) + correlate_pictures(pictures, turned[1])
+    ) / 3
+
+
+def correlate_pictures(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(h, w) correlations of pictures (h, w, 3, n, n), each colour about its mean; nearer to 0 where they
+    show hardly any print"""
+    a, b = (v - v.mean((-2, -1), keepdims=True) for v in (one, other))
+    faint = FAINT_PRINT * a[0, 0].size
+    products, sizes, others = (
+        np.einsum("hwcyx,hwcyx->hw", u, v) for u, v in ((a, b), (a, a), (b, b))
+    )
+    return products / (np.sqrt(sizes * others) + faint)

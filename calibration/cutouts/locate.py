@@ -172,8 +172,8 @@ def replace_strangers(samplers: Samplers, heaps: Sequence[Heap], found: Sequence
 def lay_by_symmetry(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:
     """Moves pieces to where the symmetry of their prints says that they lie."""
     specimens = [specimen_found(samplers, heaps, f) for f in found]
-    for f, (top, turn) in zip(found, lies_by_symmetry(samplers, specimens)):
-        f.top, f.turn = top, turn
+    for n, (top, turn) in lies_by_symmetry(samplers, specimens).items():
+        found[n].top, found[n].turn = top, turn
 
 
 def lay_by_signs(samplers: Samplers, heaps: Sequence[Heap], found: Sequence[Found]) -> None:

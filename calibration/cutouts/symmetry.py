@@ -15,7 +15,7 @@ from calibration.cutouts.specimens import Specimen, crop_window, turn_matrix
 PIXELS_A_SIDE = 16  # of a piece, at which it is compared with itself, turned
 # of a piece's width that it may lie off where its outline was found: a shadow beside it was taken for
 # it, of cubes 0.7 of it aside
-REACH = 0.8
+ASIDE_REACH = 0.8
 # likeness to itself from which the prints of most of a kind are symmetric, and one of these is: plain black
 # cubes reach 0.4
 SYMMETRIC, ONE_SYMMETRIC = 0.7, 0.5
@@ -56,7 +56,7 @@ def find_symmetry(samplers: Samplers, p: Specimen) -> tuple[float, np.ndarray]:
     shape = samplers.plan.pieces[p.kind].shape
     width = min(shape[0])
     side, scale = PIXELS_A_SIDE, PIXELS_A_SIDE / width
-    reach = round(REACH * side)
+    reach = round(ASIDE_REACH * side)
     best = -np.inf, p.top
     for turn in outline_turns(shape):
         seen, bare = (

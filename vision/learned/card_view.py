@@ -14,7 +14,7 @@ import numpy as np
 # turned and be found a little astray
 SURELY_HIDDEN, PERHAPS_HIDDEN = 0.95, 1.06
 # chances that something hides a pixel: there; there; and anywhere else, such as a grain or a hand
-SURE, PERHAPS, RARE = 0.97, 0.5, 0.02
+SURE, PERHAPS, SELDOM = 0.97, 0.5, 0.02
 SHOWN_PLAINLY = 0.25  # a pixel's chance to be hidden, below which light is told by it
 AROUND_CARD = 8  # pixels of the canvas about which a card is looked for: 5 mm of 40
 # log units of a pixel's noise, and by how much of the change over a pixel a print may lie astray
@@ -61,7 +61,7 @@ class CardScene(msgspec.Struct, frozen=True, eq=False):
     ) -> CardScene:
         """zoom: samples a pixel; feet, tops: (n, 2) px of pieces that lie there; widths: (n, 2) px across
         them, the least and the most"""
-        hidden = np.full(seen.shape[:2], RARE, np.float32)
+        hidden = np.full(seen.shape[:2], SELDOM, np.float32)
         parts = 1 << 4  # of a pixel that lines are drawn by
         ends = np.rint(np.stack([feet, tops]) * parts).astype(int)
         for chance, wide in (

@@ -30,7 +30,7 @@ LEAST_SHOWN = 0.01  # of a card that must be seen for it to be told
 LEAST_PLACED = 0.3  # of a card that must be seen for it to be drawn
 LIKELY_CARDS = 4  # that fit best, and as many that are held likeliest beforehand: these are laid
 # by which a card is moved and turned until it fits best: pixels and degrees; how often by each at most
-ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0), (1.5, 2.0), (0.75, 1.0), (0.4, 0.5)), 4
+ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0), (1.5, 2.0), (0.75, 1.0), (0.4, 0.5)), 2
 ALIGN_STEP = 2  # pixels between those that are looked at
 MOST_ASKEW = 12.0  # degrees by which cards are turned at most
 # log-likelihood of a pixel that shows, on the average, below which no card fits: of 373 that were told

@@ -22,7 +22,7 @@ SYMMETRIC, ONE_SYMMETRIC = 0.7, 0.5
 FAINT_PRINT = 0.003  # log units squared, below which a print says little
 # pixels a side of a window in which edges are sought; of a piece's width, how much that shows, and from
 # where its edges may lie; degrees between turns that are tried: 29 of 30 cubes are turned to 3 degrees
-EDGE_PIXELS, WITH_RIM, RIM_FROM, TURN_STEP = 48, 1.2, 0.84, 3.0
+EDGE_PIXELS, WITH_RIM, RIM_FROM, EDGE_TURNS = 48, 1.2, 0.84, 3.0
 SAME_PLACE = 0.15  # of its width by which a piece is not moved: outlines tell as well
 
 
@@ -85,7 +85,7 @@ def straighten_edges(samplers: Samplers, p: Specimen, top: np.ndarray) -> float:
     side, scale = EDGE_PIXELS, EDGE_PIXELS / (WITH_RIM * size[0])
     rim = int(side * (1 - RIM_FROM / WITH_RIM) / 2)
     strongest = {}
-    for turn in np.arange(0, 90, TURN_STEP):
+    for turn in np.arange(0, 90, EDGE_TURNS):
         slopes = np.gradient(crop_window(grey, samplers.view, top, side, scale, turn))
         along = np.abs([v[rim:-rim].mean(0) for v in (slopes[1], slopes[0].T)])
         strongest[turn] = along[:, :rim].max(1).sum() + along[:, -rim:].max(1).sum()

@@ -14,7 +14,7 @@ import numpy as np
 # turned and be found a little astray
 SURELY_HIDDEN, PERHAPS_HIDDEN = 0.95, 1.06
 # chances that something hides a pixel: there; there; and anywhere else, such as a grain or a hand
-SURELY, PERHAPS, SELDOM = 0.97, 0.5, 0.02
+NEARLY_ALWAYS, PERHAPS, SELDOM = 0.97, 0.5, 0.02
 SHOWN_PLAINLY = 0.25  # a pixel's chance to be hidden, below which light is told by it
 AROUND_CARD = 8  # pixels of the canvas about which a card is looked for: 5 mm of 40
 # log units of a pixel's noise, and by how much of the change over a pixel a print may lie astray
@@ -66,7 +66,7 @@ class CardScene(msgspec.Struct, frozen=True, eq=False):
         ends = np.rint(np.stack([feet, tops]) * parts).astype(int)
         for chance, wide in (
             (PERHAPS, PERHAPS_HIDDEN * widths[:, 1]),
-            (SURELY, SURELY_HIDDEN * widths[:, 0]),
+            (NEARLY_ALWAYS, SURELY_HIDDEN * widths[:, 0]),
         ):
             for a, b, n in zip(*ends, np.maximum(np.rint(wide).astype(int), 1)):
                 cv2.line(hidden, a.tolist(), b.tolist(), chance, int(n), cv2.LINE_8, 4)
@@ -138,7 +138,7 @@ def hiding_density(seen: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     """(h, w) how dense colours like those seen (h, w, 3) are among those of what hides: what is seen where
     a piece surely does, or anything. hidden: (h, w) chances"""
     out = np.full(hidden.shape, OTHER_SHARE * OTHER_DENSITY, np.float32)
-    core, perhaps = seen[hidden > (SURELY + PERHAPS) / 2], hidden >= PERHAPS
+    core, perhaps = seen[hidden > (NEARLY_ALWAYS + PERHAPS) / 2], hidden >= PERHAPS
     if not len(core):
         return out
     core = core[np.linspace(0, len(core) - 1, min(HIDING_PIXELS, len(core))).astype(int)]

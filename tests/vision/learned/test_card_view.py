@@ -5,7 +5,7 @@ from vision.learned.card_view import (
     CONTRAST_LEFT,
     PERHAPS,
     SELDOM,
-    SURELY,
+    NEARLY_ALWAYS,
     CardScene,
     CardView,
     Lie,
@@ -84,7 +84,7 @@ def test_a_pixel_is_told_by_the_card_in_the_light_or_in_a_shadow_or_by_what_hide
 def test_what_is_as_the_piece_that_hides_is_likely_to_be_it():
     hidden = np.full((20, 20), SELDOM, np.float32)
     hidden[5:15, 5:15] = PERHAPS
-    hidden[8:12, 8:12] = SURELY
+    hidden[8:12, 8:12] = NEARLY_ALWAYS
     seen = np.full((20, 20, 3), 4.0, np.float32)
     seen[7:13, 7:13] = (3.0, 4.0, 5.0)
     density = hiding_density(seen, hidden)
@@ -118,7 +118,7 @@ def test_pieces_hide_from_their_feet_to_their_tops():
     )
     assert scene.small.shape == (50, 60, 3) and scene.shown.shape == (50, 60)
     assert scene.zoom == 0.5
-    sure, perhaps = scene.hidden >= SURELY, scene.hidden >= PERHAPS
+    sure, perhaps = scene.hidden >= NEARLY_ALWAYS, scene.hidden >= PERHAPS
     assert sure[40, 34:87].all() and not sure[40, :31].any() and not sure[40, 90:].any()
     assert 14 <= sure[:, 60].sum() <= 17 and 22 <= perhaps[:, 60].sum() <= 25
     assert (scene.shown == 0)[20, 15:45].all() and (scene.hidden[:20] == np.float32(SELDOM)).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vision.learned.card_bank import CardBank, CardLooks
-from vision.learned.card_view import PERHAPS, SURELY, CardScene, CardView, Lie
+from vision.learned.card_view import PERHAPS, NEARLY_ALWAYS, CardScene, CardView, Lie
 from vision.learned.cards import (
     CARD_ERRING,
     MOST_ASKEW,
@@ -52,7 +52,7 @@ def scene_of(
     cv2.warpAffine(picture, m, seen.shape[1::-1], dst=seen, borderMode=cv2.BORDER_TRANSPARENT)
     chance = np.zeros(seen.shape[:2], np.float32)
     if hidden is not None:
-        chance[120 : 120 + WIDE, 120 : 120 + WIDE] = np.where(hidden, SURELY, 0)
+        chance[120 : 120 + WIDE, 120 : 120 + WIDE] = np.where(hidden, NEARLY_ALWAYS, 0)
         seen[chance > 0] = 1.5
     seen += np.random.default_rng(5).normal(0, 0.03, seen.shape).astype(np.float32)
     scene = CardScene.of(seen, GROUND, 1 / FINE, NOTHING, NOTHING, NOTHING)
@@ -146,7 +146,7 @@ def test_a_sliver_tells_a_card(card):
     near = cv2.dilate(hidden.astype(np.uint8), np.ones((13, 13))) > 0
     chance = np.zeros_like(scene.hidden)
     chance[120 : 120 + WIDE, 120 : 120 + WIDE] = np.where(
-        hidden, SURELY, np.where(near, PERHAPS, 0)
+        hidden, NEARLY_ALWAYS, np.where(near, PERHAPS, 0)
     )
     fits = weigh_cards(bank_of(looks), hide_pixels(scene, chance), MIDDLE, 0, EVEN[:4])
     assert fits[card + 2] == 0 and fits[3 - card] < -2
@@ -162,7 +162,7 @@ def test_a_piece_of_the_colour_of_a_card_is_no_sliver_of_it():
     inner = np.s_[120 + 16 * FINE + 3 : 120 + WIDE, 120 + 16 * FINE + 3 : 120 + WIDE]
     seen[piece] = tone
     chance[115 + 15 * FINE : 125 + WIDE, 115 + 15 * FINE : 125 + WIDE] = PERHAPS
-    chance[inner] = SURELY
+    chance[inner] = NEARLY_ALWAYS
     scene = hide_pixels(CardScene.of(seen, GROUND, 1 / FINE, NOTHING, NOTHING, NOTHING), chance)
     fits = weigh_cards(bank_of(looks), scene, MIDDLE, 0, EVEN[:4])
     assert fits[2] == 0 and fits[3] < -1
@@ -205,7 +205,7 @@ def test_a_card_beyond_the_picture_is_not_told(bank):
 def test_where_no_card_lies_none_is_told(bank, covered):
     seen, chance = GROUND.copy(), np.zeros(GROUND.shape[:2], np.float32)
     if covered:
-        chance[:, 144:] = SURELY
+        chance[:, 144:] = NEARLY_ALWAYS
         seen[:, 144:] = 1.5
     seen += np.random.default_rng(5).normal(0, 0.03, seen.shape).astype(np.float32)
     scene = CardScene.of(seen, GROUND, 1 / FINE, NOTHING, NOTHING, NOTHING)

@@ -13,7 +13,8 @@ import numpy as np
 # of a piece's breadth that surely hides what lies under it; of its diagonal that may, for it may lie
 # turned and be found a little astray
 SURELY_HIDDEN, PERHAPS_HIDDEN = 0.95, 1.06
-# chances that something hides a pixel: there; there; and anywhere else, such as a grain or a hand
+# chances that something hides a pixel: there; there; and anywhere else, such as a grain or a hand. Of the
+# constants from here on and in cards.py docs/lab/2026-11-29-slivers-of-cards.md says what others did
 NEARLY_ALWAYS, PERHAPS, SELDOM = 0.97, 0.5, 0.02
 SHOWN_PLAINLY = 0.25  # a pixel's chance to be hidden, below which light is told by it
 AROUND_CARD = 8  # pixels of the canvas about which a card is looked for: 5 mm of 40
@@ -24,16 +25,15 @@ SHADOWS = ((0.0, 0.7), (-0.2, 0.1), (-0.4, 0.1), (-0.7, 0.1))
 # log units by which what hides a card differs from what shows of the pieces elsewhere; pixels of these
 # that it is compared with
 HIDING_NOISE, HIDING_PIXELS = 0.12, 60
-OTHER_SHARE, OTHER_DENSITY = (
-    0.05,
-    0.2,
-)  # how often something else hides it, in any colour: how densely
+# how often something else hides it, and how densely its colours, any, lie in log units cubed
+OTHER_SHARE, OTHER_DENSITY = 0.05, 0.2
 # log units by which the light of a card may differ from its look's, somebody's shadow, and its
 # colour: from 0.08 to 0.2 cards are told alike, with 0.04 worse
 # (docs/lab/2026-11-28-how-cards-are-compared.md)
 LIGHT_LEFT, COLOUR_LEFT = 1.0, 0.12
 # of a print's contrast by which it may differ from its look's, in a veil of light
 CONTRAST_LEFT = 0.3
+# log units squared a pixel in favour of none: a thin print laid half a pixel astray is no veil
 CONTRAST_PRIOR = 0.1
 LIGHT_PIXELS = 500  # that light and contrast are told by at most: in a third of the time of all
 

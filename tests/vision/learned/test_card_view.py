@@ -3,9 +3,9 @@ import pytest
 
 from vision.learned.card_view import (
     CONTRAST_LEFT,
+    NEARLY_ALWAYS,
     PERHAPS,
     SELDOM,
-    NEARLY_ALWAYS,
     CardScene,
     CardView,
     Lie,

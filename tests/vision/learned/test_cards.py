@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vision.learned.card_bank import CardBank, CardLooks
-from vision.learned.card_view import PERHAPS, NEARLY_ALWAYS, CardScene, CardView, Lie
+from vision.learned.card_view import NEARLY_ALWAYS, PERHAPS, CardScene, CardView, Lie
 from vision.learned.cards import (
     CARD_ERRING,
     MOST_ASKEW,

@@ -41,13 +41,14 @@ LIGHT_PIXELS = 500  # that light and contrast are told by at most: in a third of
 class CardScene(msgspec.Struct, frozen=True, eq=False):
     """What is seen of a board. seen, empty: (H, W, 3) log canvases, of the board and of it empty; hidden:
     (H, W) the chance that a piece hides what lies there; small: (h, w, 3) seen at a bank's fineness;
-    shown: (h, w) 0 where a piece may hide it, else 1"""
+    shown: (h, w) 0 where a piece may hide it, else 1; zoom: its samples a pixel"""
 
     seen: np.ndarray
     empty: np.ndarray
     hidden: np.ndarray
     small: np.ndarray
     shown: np.ndarray
+    zoom: float
 
     @classmethod
     def of(
@@ -59,7 +60,7 @@ class CardScene(msgspec.Struct, frozen=True, eq=False):
         tops: np.ndarray,
         widths: np.ndarray,
     ) -> CardScene:
-        """zoom: samples a pixel; feet, tops: (n, 2) px of pieces that lie there; widths: (n, 2) px across
+        """feet, tops: (n, 2) px of pieces that lie there; widths: (n, 2) px across
         them, the least and the most"""
         hidden = np.full(seen.shape[:2], SELDOM, np.float32)
         parts = 1 << 4  # of a pixel that lines are drawn by
@@ -74,12 +75,7 @@ class CardScene(msgspec.Struct, frozen=True, eq=False):
             cv2.resize(v, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_AREA)
             for v in (seen, (hidden < PERHAPS).astype(np.float32))
         )
-        return cls(seen, empty, hidden, small, np.floor(shown + 1e-3))
-
-    @property
-    def zoom(self) -> float:
-        """Samples a pixel"""
-        return len(self.small) / len(self.seen)
+        return cls(seen, empty, hidden, small, np.floor(shown + 1e-3), zoom)
 
 
 class Lie(msgspec.Struct, frozen=True):

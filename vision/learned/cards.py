@@ -34,8 +34,7 @@ ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0), (1.5, 2.0), (0.75, 1.0), (0.4, 0.5)), 2
 ALIGN_STEP = 2  # pixels between those that are looked at
 MOST_ASKEW = 12.0  # degrees by which cards are turned at most
 # log-likelihood of a pixel that shows, on the average, below which no card fits: of 373 that were told
-# right ten had less than 2
-# (docs/lab/2026-11-29-slivers-of-cards.md)
+# right ten had less than 2 (docs/lab/2026-11-29-slivers-of-cards.md)
 WORST_FIT = 1.0
 PRINT_ASTRAY = 1  # pixels by which looks may be cut out astray
 # log units squared over three colours by which prints must differ in a pixel for it to tell them
@@ -62,10 +61,11 @@ def weigh_cards(
         fine = np.stack([turned.fine_picture(n) for n in likely])
         view = CardView.about(scene, lie, fine.shape[1:3])
         told = tell_apart(view, align_card(view, fine[0], lie), fine)
-        if told is not None:
-            out[[EMPTY, *bank.known_classes()]] = -np.inf
-            classes = np.append(turned.classes[likely], EMPTY)
-            np.maximum.at(out, classes, count * told)
+        if told is None:
+            continue
+        if np.isnan(out).all():
+            out[bank.known_classes()], out[EMPTY] = -np.inf, 0.0
+        np.maximum.at(out, turned.classes[likely], count * told)
     return np.maximum(out - np.nanmax(out, initial=-np.inf), CARD_ERRING)
 
 
@@ -112,10 +112,10 @@ def is_near(lie: Lie, first: Lie) -> bool:
 
 
 def tell_apart(view: CardView, lie: Lie, looks: np.ndarray) -> np.ndarray | None:
-    """(n + 1,) log-likelihoods of cards of one shape that lie so, and of none, by the pixels in which
-    each differs from the one that fits best, whose is 0; None where nothing fits. looks: (n, h, w, 3)"""
-    rim = RIM_PIXELS
-    prints = looks[:, rim:-rim, rim:-rim]
+    """(n,) log-likelihoods of cards of one shape that lie so, nothing's 0, by the pixels in which each
+    differs from what fits best; None where nothing fits. looks: (n, h, w, 3)"""
+    rim = min(RIM_PIXELS, (min(looks.shape[1:3]) - 1) // 2)
+    prints = looks[:, rim : looks.shape[1] - rim, rim : looks.shape[2] - rim]
     shape = prints.shape[1:3]
     places = place_pixels([lie], shape)
     seen, bare, planes = (view.sample(v, places)[0] for v in (view.seen, view.empty, view.planes))
@@ -128,7 +128,8 @@ def tell_apart(view: CardView, lie: Lie, looks: np.ndarray) -> np.ndarray | None
     if not plain.any() or logs[best][plain].mean() < WORST_FIT:
         return None
     apart = np.square(beyond_reach(relit, relit[best], shape)).sum(2)
-    return (apart / (apart + TELLING_APART) * (logs - logs[best])).sum(1)
+    told = (apart / (apart + TELLING_APART) * (logs - logs[best])).sum(1)
+    return (told - told[-1])[:-1]
 
 
 def beyond_reach(prints: np.ndarray, best: np.ndarray, shape: Sequence[int]) -> np.ndarray:

@@ -179,6 +179,32 @@ def test_cards_lie_turned_as_their_site_says_or_by_any_quarter(quarters, turn):
         assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, 0, EVEN)) == 4
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("card", [2, 5, 6, 8])
+def test_cards_of_two_shapes_are_told_from_each_other(swapped, card):
+    prints = four_prints(np.random.default_rng(3))
+    small = four_prints(np.random.default_rng(4))[:3, 8:-8]
+    looks = (
+        CardLooks.of(np.arange(2, 6), prints, (SIDE, SIDE), False),
+        CardLooks.of(np.arange(6, 9), small, (SIDE, SIDE - 4), False),
+    )
+    bank = CardBank(0.5, looks[::-1] if swapped else looks)
+    picture = prints[card - 2] if card < 6 else GROUND[120 : 120 + WIDE, 120 : 120 + WIDE].copy()
+    if card >= 6:
+        picture[8:-8] = small[card - 6]
+    fits = weigh_cards(bank, scene_of(picture), MIDDLE, 0, np.zeros(9))
+    assert np.nanargmax(fits) == card and fits[0] < -2
+
+
+@pytest.mark.parametrize("side", [4, 5, 6])
+def test_a_card_of_a_few_pixels_is_weighed_without_its_rim(side):
+    prints = np.random.default_rng(3).normal(4.0, 0.4, (2, side, side, 3)).astype(np.float32)
+    bank = CardBank(0.5, (CardLooks.of(np.array([2, 3]), prints, (side, side), False),))
+    ground = np.full((40, 40, 3), 4.0, np.float32)
+    scene = CardScene.of(ground, ground, 1.0, NOTHING, NOTHING, NOTHING)
+    assert weigh_cards(bank, scene, np.array([19.5, 19.5]), 0, EVEN[:4]).shape == (4,)
+
+
 def test_no_card_is_held_to_be_impossible(bank):
     fits = weigh_cards(bank, scene_of(bank.looks[0].fine[0]), MIDDLE, 0, EVEN)
     assert np.nanmin(fits) >= CARD_ERRING

@@ -125,9 +125,9 @@ class Glance(msgspec.Struct, frozen=True, eq=False):
         """(n, 2) pixels of the part, as the network saw it"""
         return np.array(self.shown.shape[1::-1]) - 1 - at if self.turned else at
 
-    def sides_as_seen(self, axes: np.ndarray) -> np.ndarray:
-        """(n, 2, 2) pixels, sides of places, as the network saw them"""
-        return -axes if self.turned else axes
+    def camera_as_seen(self, camera: np.ndarray) -> np.ndarray:
+        """(3,) pixels of the part, x, y and height, as the network saw it"""
+        return np.append(self.places_as_seen(camera[:2]), camera[2])
 
     def crop_window(self, part: CanvasPart, window: Window) -> Glance:
         """The same of a window inside the part that was glanced at"""
@@ -529,17 +529,18 @@ class LearnedReader:
         """((n,) chance that a piece of this form or a rival lies there, (n, kinds as of `of_form`) which
         it is). heat: (n,) logits; at: (n, 2) px; camera: (3,) px, x, y and height"""
         scale, sought = self.view.scale, self.forms[form]
-        axes = frame_pieces(at, camera, sought.width * scale, sought.standing_height * scale)
-        told = [
-            self.classify(
-                "piece",
-                sample_map(
-                    v.fine, v.places_as_seen(at), PIECE_REACH * v.sides_as_seen(axes), PIECE_GRID, 2
-                ),
-                self.piece_prints(v.shown, v.places_as_seen(at), v.sides_as_seen(axes)),
+        told = []
+        for v in glances:
+            places = v.places_as_seen(at)
+            axes = frame_pieces(
+                places,
+                v.camera_as_seen(camera),
+                sought.width * scale,
+                sought.standing_height * scale,
             )
-            for v in glances
-        ]
+            sampled = sample_map(v.fine, places, PIECE_REACH * axes, PIECE_GRID, 2)
+            prints = self.piece_prints(v.shown, places, axes)
+            told.append(self.classify("piece", sampled, prints))
         logits = np.mean(told, 0)
         logits += np.clip(heat, *HEAT_SPAN)[:, None] * self.weights["classes/piece_heat"]
         p = np.exp(log_softmax(logits[:, [*self.of_form[form], -1]]))

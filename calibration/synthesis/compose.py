@@ -18,7 +18,7 @@ from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
 from vision.geometry.site_windows import scale_at
 from vision.geometry.symmetry import site_spacing
-from vision.learned.canvas import Canvas, stack_input
+from vision.learned.canvas import Canvas, pack_pixels, stack_input, unpack_pixels
 from vision.learned.groups import (
     EMPTY,
     FOREIGN,
@@ -93,6 +93,15 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     sites: np.ndarray
     camera: np.ndarray
     close: list[tuple[int, int, np.ndarray]] = []
+
+    def turn_half(self) -> Sample:
+        """The same turned by half, as the reader's second look sees it"""
+        points, sites, camera = self.points.copy(), self.sites.copy(), self.camera.copy()
+        for at in (points[:, 2:], sites[:, 2:4], camera[:2]):
+            at[:] = SIDE - 1 - at
+        sites[:, 4:] *= -1
+        x = pack_pixels(unpack_pixels(self.x[None])[:, ::-1, ::-1])[0]
+        return Sample(x, points, sites, camera, self.close)
 
 
 class Composer:
@@ -235,7 +244,7 @@ class Composer:
         x = stack_input(picture, reference)
         outside = self.look_outside(picture, (x0, y0), truth.camera)
         close = [close[n] for n in rng.permutation(len(close))[: CLOSE - len(outside)]]
-        return Sample(
+        sample = Sample(
             x.astype(np.float16),
             points[inside],
             np.array(sites, np.float32).reshape(-1, 8),
@@ -246,6 +255,7 @@ class Composer:
                 for n, label, at, sides in close
             ],
         )
+        return sample if truth.ground is None else sample.turn_half()
 
     def look_outside(
         self, picture: np.ndarray, origin: tuple[int, int], camera: np.ndarray

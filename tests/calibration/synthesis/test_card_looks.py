@@ -9,7 +9,7 @@ from calibration.synthesis.compose import Composer, crop_padded
 from calibration.synthesis.painter import Look
 from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Shot
-from vision.learned.canvas import Canvas
+from vision.learned.canvas import Canvas, picture_of
 from vision.learned.card_bank import CARD_SAMPLES
 from vision.learned.groups import group_forms, group_sites
 from vision.plan import parse_plan
@@ -84,9 +84,9 @@ def test_cards_are_no_finer_than_the_canvas(kind_looks):
     assert bank.samples == 0.2 and bank.looks[0].pictures.shape[1:3] == (8, 12)
 
 
-def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them(
-    kind_looks, monkeypatch
-):
+@pytest.fixture
+def new_composer(kind_looks, monkeypatch):
+    """share of samples in which all cards are known -> (a Composer, its view, its empty board)"""
     view = Canvas((200.0, 100.0), 1.2)
     empty = np.full((*view.shape, 3), 5.0, np.float32)
     lens = np.array([[900.0, 0, 360], [0, 900, 240], [0, 0, 1]])
@@ -96,13 +96,21 @@ def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them
     shot = Shot(np.zeros((480, 720, 3), np.uint8), {}, pose)
     forms = group_forms(PLAN, GROUPS)
 
-    asked, known = 0, 0
-    for share in (0.0, 1.0):
+    def make_composer(share: float) -> tuple[Composer, Canvas, np.ndarray]:
         monkeypatch.setattr(compose, "KNOWN", share)
         monkeypatch.setattr(compose, "KNOWN_SHARE", (1.0, 1.0))
         made = Composer(
             PLAN, view, GROUPS, forms, kind_looks, {}, [empty], empty, [], [shot], 1, crowded=0.0
         )
+        return made, view, empty
+
+    return make_composer
+
+
+def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them(new_composer):
+    asked, known = 0, 0
+    for share in (0.0, 1.0):
+        made, view, empty = new_composer(share)
         for _, truth in (made.compose_crop(0, 0) for _ in range(20)):
             labels = {PLAN.sites["F1"].id: 0} | truth.labels
             if not share:
@@ -115,6 +123,25 @@ def test_known_cards_are_shown_as_part_of_the_board_and_nobody_is_asked_for_them
             x, y = np.rint(view.to_px(np.array(PLAN.sites["P1"].centre))).astype(int)
             assert not drawn[y, x], "a tile of a pile is no card"
     assert asked > 3 and known > 3
+
+
+def test_samples_with_known_cards_are_turned_by_half_as_a_second_look_is(new_composer, monkeypatch):
+    turned = [made.make_sample() for made in [new_composer(1.0)[0]] for _ in range(4)]
+    monkeypatch.setattr(compose.Sample, "turn_half", lambda sample: sample)
+    straight = [made.make_sample() for made in [new_composer(1.0)[0]] for _ in range(4)]
+    plain = [made.make_sample() for made in [new_composer(0.0)[0]] for _ in range(4)]
+    last = compose.SIDE - 1
+    for one, other in zip(turned, straight):
+        assert (picture_of(one.x) == picture_of(other.x)[::-1, ::-1]).all()
+        assert one.points[:, :2] == pytest.approx(other.points[:, :2])
+        assert one.points[:, 2:] == pytest.approx(last - other.points[:, 2:])
+        assert one.sites[:, 2:4] == pytest.approx(last - other.sites[:, 2:4])
+        assert one.sites[:, 4:] == pytest.approx(-other.sites[:, 4:])
+        assert one.camera == pytest.approx([*(last - other.camera[:2]), other.camera[2]])
+    assert sum(len(s.points) for s in turned) and sum(len(s.sites) for s in plain)
+    monkeypatch.undo()
+    again = [made.make_sample() for made in [new_composer(0.0)[0]] for _ in range(4)]
+    assert all((a.x == b.x).all() for a, b in zip(plain, again)), "others stay as they are"
 
 
 def test_there_is_nothing_to_know_where_no_cards_lie_under_pieces(lesson):

@@ -23,6 +23,9 @@ FAINT_PRINT = 0.003  # log units squared, below which a print says little
 # pixels a side of a window in which edges are sought; of a piece's width, how much that shows, and from
 # where its edges may lie; degrees between turns that are tried: 29 of 30 cubes are turned to 3 degrees
 EDGE_PIXELS, WITH_RIM, RIM_FROM, EDGE_TURNS = 48, 1.2, 0.84, 3.0
+WINDOW_TURNS = (
+    3  # of the turns in which outlines are sought every so many: quarters look alike in any
+)
 SAME_PLACE = 0.15  # of its width by which a piece is not moved: outlines tell as well
 
 
@@ -58,21 +61,26 @@ def find_symmetry(samplers: Samplers, p: Specimen) -> tuple[float, np.ndarray]:
     side, scale = PIXELS_A_SIDE, PIXELS_A_SIDE / width
     reach = round(ASIDE_REACH * side)
     best = -np.inf, p.top
-    for turn in outline_turns(shape):
+    for turn in outline_turns(shape)[::WINDOW_TURNS]:
         seen, bare = (
-            np.lib.stride_tricks.sliding_window_view(
-                crop_window(c[p.photo], samplers.view, p.top, side + 2 * reach, scale, turn),
-                (side, side),
-                (0, 1),
+            cut_windows(
+                crop_window(c[p.photo], samplers.view, p.top, side + 2 * reach, scale, turn), side
             )
             for c in (samplers.canvases, samplers.grounds)
         )
-        likeness = symmetry_of(seen) - np.maximum(correlate_pictures(seen, bare), 0)
-        y, x = np.unravel_index(int(likeness.argmax()), likeness.shape)
-        if likeness[y, x] > best[0]:
-            aside = (np.array([x, y]) - (len(likeness) - 1) / 2) / scale
-            best = float(likeness[y, x]), p.top + turn_matrix(turn) @ aside
+        likeness = symmetry_of(seen, side) - np.maximum(correlate_pictures(seen, bare), 0)
+        best_here = int(likeness.argmax())
+        if likeness[best_here] > best[0]:
+            aside = (np.array(divmod(best_here, 2 * reach + 1)[::-1]) - reach) / scale
+            best = float(likeness[best_here]), p.top + turn_matrix(turn) @ aside
     return best
+
+
+def cut_windows(picture: np.ndarray, side: int) -> np.ndarray:
+    """(places, 3, side^2) what shows at every place of a picture (h, w, 3), each colour about its mean"""
+    windows = np.lib.stride_tricks.sliding_window_view(picture, (side, side), (0, 1))
+    out = windows.reshape(-1, 3, side * side)
+    return out - out.mean(2, keepdims=True)
 
 
 def straighten_edges(samplers: Samplers, p: Specimen, top: np.ndarray) -> float:
@@ -92,20 +100,18 @@ def straighten_edges(samplers: Samplers, p: Specimen, top: np.ndarray) -> float:
     return float(max(strongest, key=strongest.get))
 
 
-def symmetry_of(pictures: np.ndarray) -> np.ndarray:
-    """(h, w) the mean correlation of pictures (h, w, 3, n, n) with themselves, turned by quarters"""
-    turned = [np.rot90(pictures, q, (-2, -1)) for q in (1, 2)]
-    return (
-        2 * correlate_pictures(pictures, turned[0]) + correlate_pictures(pictures, turned[1])
-    ) / 3
+def symmetry_of(windows: np.ndarray, side: int) -> np.ndarray:
+    """(places,) the mean correlation of windows, as of `cut_windows`, with themselves, turned by quarters"""
+    places = np.arange(side * side).reshape(side, side)
+    quarter, half = (
+        correlate_pictures(windows, windows[:, :, np.rot90(places, q).ravel()]) for q in (1, 2)
+    )
+    return (2 * quarter + half) / 3
 
 
 def correlate_pictures(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """(h, w) correlations of pictures (h, w, 3, n, n), each colour about its mean; nearer to 0 where they
-    show hardly any print"""
-    a, b = (v - v.mean((-2, -1), keepdims=True) for v in (one, other))
-    faint = FAINT_PRINT * a[0, 0].size
+    """(places,) correlations of windows as of `cut_windows`; nearer to 0 where they show hardly any print"""
     products, sizes, others = (
-        np.einsum("hwcyx,hwcyx->hw", u, v) for u, v in ((a, b), (a, a), (b, b))
+        np.einsum("pcn,pcn->p", u, v) for u, v in ((one, other), (one, one), (other, other))
     )
-    return products / (np.sqrt(sizes * others) + faint)
+    return products / (np.sqrt(sizes * others) + FAINT_PRINT * one[0].size)

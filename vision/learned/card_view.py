@@ -85,6 +85,10 @@ class Lie(msgspec.Struct, frozen=True):
     y: float
     askew: float = 0.0
 
+    def moved_by(self, px: np.ndarray) -> Lie:
+        """The same on a canvas that begins so many (2,) pixels earlier"""
+        return Lie(self.x + float(px[0]), self.y + float(px[1]), self.askew)
+
 
 class CardView(msgspec.Struct, frozen=True, eq=False):
     """The surroundings of a card. corner: (2,) pixels of the canvas; seen, empty: (h, w, 3) log; planes:

@@ -29,9 +29,10 @@ RIM_SAMPLES, RIM_PIXELS = 1, 3
 LEAST_SHOWN = 0.01  # of a card that must be seen for it to be told
 LEAST_PLACED = 0.3  # of a card that must be seen for it to be drawn
 LIKELY_CARDS = 4  # that fit best, and as many that are held likeliest beforehand: these are laid
-# by which a card is moved and turned until it fits best: pixels and degrees; how often by each at most
-ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0), (1.5, 2.0), (0.75, 1.0), (0.4, 0.5)), 2
-ALIGN_STEP = 2  # pixels between those that are looked at
+# by which a card is moved and turned until it fits best: pixels, degrees, and pixels between those that
+# are looked at; how often by each at most
+ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0, 3), (1.5, 2.0, 3), (0.75, 1.0, 2), (0.4, 0.5, 2)), 2
+ALIGN_AGAIN = ALIGNING[-1:]  # of a card that was laid before
 MOST_ASKEW = 12.0  # degrees by which cards are turned at most
 # log-likelihood of a pixel that shows, on the average, below which no card fits: of 373 that were told
 # right ten had less than 2 (docs/lab/2026-11-29-slivers-of-cards.md)
@@ -45,12 +46,18 @@ CARD_ERRING = math.log(1e-3)  # the most that is held against a card
 
 
 def weigh_cards(
-    bank: CardBank, scene: CardScene, at: np.ndarray, turn: int, logs: np.ndarray
-) -> np.ndarray:
-    """(classes,) log-likelihoods of what lies about (2,) samples, turned clockwise by so many
-    quarters, or of nothing, the highest 0; nan where no look is known, everywhere where too little
-    shows or nothing fits. logs: (classes,) how likely each is held beforehand"""
-    out = np.full(len(logs), np.nan)
+    bank: CardBank,
+    scene: CardScene,
+    at: np.ndarray,
+    turn: int,
+    logs: np.ndarray,
+    known: Lie | None = None,
+) -> tuple[np.ndarray, Lie | None]:
+    """((classes,) log-likelihoods of what lies about (2,) samples, turned clockwise by so many quarters,
+    or of nothing, the highest 0; nan where no look is known, everywhere where too little shows or nothing
+    fits. How the likeliest lies). logs: (classes,) how likely each is held beforehand; known: how what
+    lies there was laid before"""
+    out, best = np.full(len(logs), np.nan), None
     count = SQUARES_COUNT * (scene.zoom / bank.samples) ** 2  # of a pixel
     for looks in bank.looks:
         turned = turn_cards_by(looks, turn)
@@ -59,14 +66,17 @@ def weigh_cards(
             continue
         likely, lie = lay_likely(scene, spots, turned, logs)
         fine = np.stack([turned.fine_picture(n) for n in likely])
-        view = CardView.about(scene, lie, fine.shape[1:3])
-        told = tell_apart(view, align_card(view, fine[0], lie), fine)
+        view = CardView.about(scene, known or lie, fine.shape[1:3])
+        lie = align_card(view, fine[0], known or lie, ALIGN_AGAIN if known else ALIGNING)
+        told = tell_apart(view, lie, fine)
         if told is None:
             continue
         if np.isnan(out).all():
             out[bank.known_classes()], out[EMPTY] = -np.inf, 0.0
+        if best is None or count * told.max() > np.nanmax(out):
+            best = lie
         np.maximum.at(out, turned.classes[likely], count * told)
-    return np.maximum(out - np.nanmax(out, initial=-np.inf), CARD_ERRING)
+    return np.maximum(out - np.nanmax(out, initial=-np.inf), CARD_ERRING), best
 
 
 def lay_likely(
@@ -86,16 +96,22 @@ def lay_likely(
     return likely, spots.lie_at(place, scene.zoom)
 
 
-def align_card(view: CardView, look: np.ndarray, lie: Lie) -> Lie:
-    """How a card that looks so (h, w, 3) lies where it fits best, near to this"""
-    shape, print_ = look.shape[:2], look[::ALIGN_STEP, ::ALIGN_STEP].reshape(-1, 3)
+def align_card(
+    view: CardView,
+    look: np.ndarray,
+    lie: Lie,
+    scales: Sequence[tuple[float, float, int]] = ALIGNING,
+) -> Lie:
+    """How a card that looks so (h, w, 3) lies where it fits best, near to this. scales: as of
+    `ALIGNING`"""
     first = lie
-    for far, turned in ALIGNING:
+    for far, turned, step in scales:
+        print_ = look[::step, ::step].reshape(-1, 3)
         moves = np.vstack([np.zeros(3), *(m * np.diag([far, far, turned]) for m in (1, -1))])
         for _ in range(ALIGN_ROUNDS):
             tried = [Lie(lie.x + x, lie.y + y, lie.askew + a) for x, y, a in moves.tolist()]
             tried = [t for t in tried if is_near(t, first)]
-            places = place_pixels(tried, shape, ALIGN_STEP)
+            places = place_pixels(tried, look.shape[:2], step)
             seen, planes = view.sample(view.seen, places), view.sample(view.planes, places)
             relit = relight_look(seen[0], print_, planes[0, :, 0] < SHOWN_PLAINLY)
             best = int(explain_pixels(seen - relit, planes).mean(1).argmax())
@@ -193,7 +209,12 @@ def fit_squares(spots: Spots, looks: TurnedLooks) -> np.ndarray:
 
 
 def place_card(
-    bank: CardBank, scene: CardScene, at: np.ndarray, turn: int, label: int
+    bank: CardBank,
+    scene: CardScene,
+    at: np.ndarray,
+    turn: int,
+    label: int,
+    known: Lie | None = None,
 ) -> tuple[np.ndarray, Lie] | None:
     """(its picture as the canvas shows it, how it lies) of the card of this class where it fits best on
     a site, as of `weigh_cards`; None where too little shows to say"""
@@ -212,6 +233,8 @@ def place_card(
     if best is None:
         return None
     _, fine, lie = best
+    if known:
+        return fine, known
     return fine, align_card(CardView.about(scene, lie, fine.shape[:2]), fine, lie)
 
 

@@ -35,7 +35,7 @@ from vision.learned.canvas import (
     widen_logs,
 )
 from vision.learned.card_bank import CardBank
-from vision.learned.card_view import CardScene
+from vision.learned.card_view import CardScene, Lie
 from vision.learned.cards import draw_card, place_card, weigh_cards
 from vision.learned.colour_shares import share_colours, tabulate_colours
 from vision.learned.findings import (
@@ -234,13 +234,16 @@ class LearnedReader:
                     )
             else:
                 clusters |= {site: (n, row) for site, row in zip(ids, rows)}
-        out |= self.tell_clusters(clusters, part, pieces)
+        lies: dict[str, Lie] = {}
+        out |= self.tell_clusters(clusters, part, pieces, lies)
         if self.forms:
             doubted = {i: v for i, v in clusters.items() if self.is_doubted(v[0], out[i])}
             for ids, around in self.windows_about(doubted, part).items():
                 mine = {i: doubted[i] for i in ids}
+                near = part.crop_window(around)
+                nearer = {i: v.moved_by(part.origin - near.origin) for i, v in lies.items()}
                 out |= self.look_again(
-                    mine, out, part.crop_window(around), first.crop_window(part, around), pieces
+                    mine, out, near, first.crop_window(part, around), pieces, nearer
                 )
         return out
 
@@ -260,9 +263,11 @@ class LearnedReader:
         clusters: Mapping[str, tuple[int, np.ndarray]],
         part: CanvasPart,
         pieces: Sequence[Finding],
+        lies: dict[str, Lie],
     ) -> dict[str, SiteEvidence]:
         """What lies on these. clusters: site -> (group, (classes,) log-probabilities of its card);
-        pieces: that were found in this part"""
+        pieces: that were found in this part; lies: site -> how its card was laid, as far as it was; more are
+        added"""
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
         for found in pieces:
             for site, share in self.homes.share_foot(found.foot).items():
@@ -272,7 +277,7 @@ class LearnedReader:
             ids = [i for i, (m, _) in clusters.items() if m == n]
             rows = np.array([clusters[i][1] for i in ids])
             if n in self.cards and ids:
-                rows = self.hear_cards(n, ids, rows, part, pieces)
+                rows = self.hear_cards(n, ids, rows, part, pieces, lies)
             for site, row in zip(ids, rows):
                 out[site] = self.cluster_evidence(g, row, loose[site])
         return out
@@ -304,13 +309,14 @@ class LearnedReader:
         part: CanvasPart,
         first: Glance,
         pieces: Sequence[Finding],
+        lies: dict[str, Lie],
     ) -> dict[str, SiteEvidence]:
         """What lies on clusters, as of `tell_clusters`, of which a first look leaves doubt, by a second
         at their part of the canvas: everything turned by half, and the cards that were told taken for
         part of the empty board. Both looks count alike. pieces: that the first found"""
-        ground = self.draw_cards(clusters, told, part, pieces)
+        ground = self.draw_cards(clusters, told, part, pieces, lies)
         found = self.find_pieces((first, self.glance_turned(part.seen, ground)), part)
-        return self.tell_clusters(clusters, part, found)
+        return self.tell_clusters(clusters, part, found, lies)
 
     def glance_turned(self, seen: np.ndarray, ground: np.ndarray) -> Glance:
         """A look at a log canvas turned by half, before a ground (h, w, 3) that is known"""
@@ -325,6 +331,7 @@ class LearnedReader:
         told: Mapping[str, SiteEvidence],
         part: CanvasPart,
         pieces: Sequence[Finding],
+        lies: Mapping[str, Lie],
     ) -> np.ndarray:
         """(h, w, 3) log canvas of a part of the empty board and the cards told on clusters, as of
         `tell_clusters`"""
@@ -340,7 +347,7 @@ class LearnedReader:
                 if card is None or (card,) not in g.classes:
                     continue
                 label = g.classes.index((card,))
-                placed = place_card(bank, scene, at, int(turn), label)
+                placed = place_card(bank, scene, at, int(turn), label, lies.get(site))
                 if placed is not None:
                     draw_card(ground, *placed)
         return ground
@@ -622,10 +629,11 @@ class LearnedReader:
         logs: np.ndarray,
         part: CanvasPart,
         pieces: Sequence[Finding],
+        lies: dict[str, Lie],
     ) -> np.ndarray:
         """(sites, classes) log-probabilities, those of cards and of none shared out anew by how well
         their looks fit what shows of them between these pieces; as they are where the network is
-        sure"""
+        sure. lies: as of `tell_clusters`"""
         doubted = [n for n, row in enumerate(logs) if math.exp(row.max()) <= PLAIN_CARD]
         if not doubted:
             return logs
@@ -633,8 +641,11 @@ class LearnedReader:
         turns, places = self.groups[group].turns_of(ids), self.sample_places(group, ids, part)
         out = logs.copy()
         for n in doubted:
-            fits = weigh_cards(bank, scene, places[n], int(turns[n]), logs[n])
+            known = lies.get(ids[n])
+            fits, lie = weigh_cards(bank, scene, places[n], int(turns[n]), logs[n], known)
             out[n] = share_cards(logs[n], fits)
+            if lie is not None:
+                lies[ids[n]] = lie
         return out
 
     def pile_evidence(self, g: SiteGroup, logs: np.ndarray) -> SiteEvidence:

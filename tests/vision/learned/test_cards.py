@@ -59,6 +59,11 @@ def scene_of(
     return hide_pixels(scene, chance)
 
 
+def told_fits(*args) -> np.ndarray:
+    """(classes,) as of `weigh_cards`"""
+    return weigh_cards(*args)[0]
+
+
 def hide_pixels(scene: CardScene, chance: np.ndarray) -> CardScene:
     """The same where pieces hide pixels (H, W) by these chances"""
     shown = cv2.resize((chance < PERHAPS).astype(np.float32), scene.shown.shape[::-1])
@@ -69,7 +74,7 @@ def hide_pixels(scene: CardScene, chance: np.ndarray) -> CardScene:
 @pytest.mark.parametrize("card", range(4))
 @pytest.mark.parametrize("shift", [0, 5, -7])
 def test_a_card_is_told_wherever_it_lies(bank, card, shift):
-    fits = weigh_cards(bank, scene_of(bank.looks[0].fine[card], shift=shift), MIDDLE, 0, EVEN)
+    fits = told_fits(bank, scene_of(bank.looks[0].fine[card], shift=shift), MIDDLE, 0, EVEN)
     assert np.isnan(fits[1]) and fits[0] < -2
     assert np.nanargmax(fits) == card + 2 and np.nanmax(fits) == 0
     assert sorted(fits[2:])[-2] < -2
@@ -79,7 +84,7 @@ def test_a_card_is_told_by_a_quarter_of_it(bank):
     hidden = np.ones((WIDE, WIDE), bool)
     hidden[: WIDE // 2, : WIDE // 2] = False
     for card in range(4):
-        fits = weigh_cards(bank, scene_of(bank.looks[0].fine[card], hidden), MIDDLE, 0, EVEN)
+        fits = told_fits(bank, scene_of(bank.looks[0].fine[card], hidden), MIDDLE, 0, EVEN)
         assert np.nanargmax(fits) == card + 2
 
 
@@ -90,17 +95,17 @@ def test_what_a_piece_hides_does_not_count():
     hidden = np.ones((WIDE, WIDE), bool)
     hidden[:, : WIDE // 5] = False
     scene = scene_of(looks[0], hidden)
-    assert np.nanargmax(weigh_cards(bank_of(looks), scene, MIDDLE, 0, EVEN)) == 2
+    assert np.nanargmax(told_fits(bank_of(looks), scene, MIDDLE, 0, EVEN)) == 2
 
 
 def test_nothing_is_said_of_a_card_that_is_hidden(bank):
     scene = scene_of(bank.looks[0].fine[0], np.ones((WIDE, WIDE), bool))
-    assert np.isnan(weigh_cards(bank, scene, MIDDLE, 0, EVEN)).all()
+    assert np.isnan(told_fits(bank, scene, MIDDLE, 0, EVEN)).all()
 
 
 def test_nothing_is_said_where_something_else_lies(bank):
     other = four_prints(np.random.default_rng(9))[0]
-    assert np.isnan(weigh_cards(bank, scene_of(other), MIDDLE, 0, EVEN)).all()
+    assert np.isnan(told_fits(bank, scene_of(other), MIDDLE, 0, EVEN)).all()
 
 
 @pytest.mark.parametrize("light", [0.12, -0.8])
@@ -108,7 +113,7 @@ def test_a_card_in_another_light_is_told_and_one_in_another_colour_is_another_ca
     looks = np.repeat(four_prints(np.random.default_rng(3))[:1], 2, 0)
     looks[1] += (0.4, 0.0, -0.4)
     for card in (0, 1):
-        fits = weigh_cards(bank_of(looks), scene_of(looks[card] + light), MIDDLE, 0, EVEN[:4])
+        fits = told_fits(bank_of(looks), scene_of(looks[card] + light), MIDDLE, 0, EVEN[:4])
         assert np.nanargmax(fits) == card + 2
 
 
@@ -131,7 +136,7 @@ def test_cards_of_one_print_are_told_by_the_part_that_differs(card, tint):
     looks = lay_signs()
     seen = looks[card].copy()
     looks[card] = np.roll(looks[card], (1, 1), (0, 1)) + np.float32([tint, 0, -tint])
-    fits = weigh_cards(bank_of(looks), scene_of(seen), MIDDLE, 0, EVEN[:4])
+    fits = told_fits(bank_of(looks), scene_of(seen), MIDDLE, 0, EVEN[:4])
     assert fits[card + 2] == 0 and sorted(fits[2:])[-2] < -2
 
 
@@ -148,7 +153,7 @@ def test_a_sliver_tells_a_card(card):
     chance[120 : 120 + WIDE, 120 : 120 + WIDE] = np.where(
         hidden, NEARLY_ALWAYS, np.where(near, PERHAPS, 0)
     )
-    fits = weigh_cards(bank_of(looks), hide_pixels(scene, chance), MIDDLE, 0, EVEN[:4])
+    fits = told_fits(bank_of(looks), hide_pixels(scene, chance), MIDDLE, 0, EVEN[:4])
     assert fits[card + 2] == 0 and fits[3 - card] < -2
 
 
@@ -164,7 +169,7 @@ def test_a_piece_of_the_colour_of_a_card_is_no_sliver_of_it():
     chance[115 + 15 * FINE : 125 + WIDE, 115 + 15 * FINE : 125 + WIDE] = PERHAPS
     chance[inner] = NEARLY_ALWAYS
     scene = hide_pixels(CardScene.of(seen, GROUND, 1 / FINE, NOTHING, NOTHING, NOTHING), chance)
-    fits = weigh_cards(bank_of(looks), scene, MIDDLE, 0, EVEN[:4])
+    fits = told_fits(bank_of(looks), scene, MIDDLE, 0, EVEN[:4])
     assert fits[2] == 0 and fits[3] < -1
 
 
@@ -174,9 +179,9 @@ def test_cards_lie_turned_as_their_site_says_or_by_any_quarter(quarters, turn):
     pictures = four_prints(np.random.default_rng(3))
     bank = bank_of(pictures, quarters)
     scene = scene_of(np.rot90(pictures[2], -turn))
-    assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, turn, EVEN)) == 4
+    assert np.nanargmax(told_fits(bank, scene, MIDDLE, turn, EVEN)) == 4
     if quarters:
-        assert np.nanargmax(weigh_cards(bank, scene, MIDDLE, 0, EVEN)) == 4
+        assert np.nanargmax(told_fits(bank, scene, MIDDLE, 0, EVEN)) == 4
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -192,7 +197,7 @@ def test_cards_of_two_shapes_are_told_from_each_other(swapped, card):
     picture = prints[card - 2] if card < 6 else GROUND[120 : 120 + WIDE, 120 : 120 + WIDE].copy()
     if card >= 6:
         picture[8:-8] = small[card - 6]
-    fits = weigh_cards(bank, scene_of(picture), MIDDLE, 0, np.zeros(9))
+    fits = told_fits(bank, scene_of(picture), MIDDLE, 0, np.zeros(9))
     assert np.nanargmax(fits) == card and fits[0] < -2
 
 
@@ -202,11 +207,11 @@ def test_a_card_of_a_few_pixels_is_weighed_without_its_rim(side):
     bank = CardBank(0.5, (CardLooks.of(np.array([2, 3]), prints, (side, side), False),))
     ground = np.full((40, 40, 3), 4.0, np.float32)
     scene = CardScene.of(ground, ground, 1.0, NOTHING, NOTHING, NOTHING)
-    assert weigh_cards(bank, scene, np.array([19.5, 19.5]), 0, EVEN[:4]).shape == (4,)
+    assert told_fits(bank, scene, np.array([19.5, 19.5]), 0, EVEN[:4]).shape == (4,)
 
 
 def test_no_card_is_held_to_be_impossible(bank):
-    fits = weigh_cards(bank, scene_of(bank.looks[0].fine[0]), MIDDLE, 0, EVEN)
+    fits = told_fits(bank, scene_of(bank.looks[0].fine[0]), MIDDLE, 0, EVEN)
     assert np.nanmin(fits) >= CARD_ERRING
 
 
@@ -218,13 +223,13 @@ def test_a_card_held_likely_is_laid_however_badly_it_fits_at_first():
         card[corner] += np.float32([0.1 * n, 0, -0.1 * n])
     logs = np.zeros(11)
     logs[10] = 5.0
-    fits = weigh_cards(bank_of(looks), scene_of(looks[8]), MIDDLE, 0, logs)
+    fits = told_fits(bank_of(looks), scene_of(looks[8]), MIDDLE, 0, logs)
     assert fits[10] == 0
 
 
 def test_a_card_beyond_the_picture_is_not_told(bank):
     scene = scene_of(bank.looks[0].fine[0])
-    assert np.isnan(weigh_cards(bank, scene, np.array([-30.0, 40.0]), 0, EVEN)).all()
+    assert np.isnan(told_fits(bank, scene, np.array([-30.0, 40.0]), 0, EVEN)).all()
 
 
 @pytest.mark.parametrize("covered", [False, True])
@@ -235,7 +240,7 @@ def test_where_no_card_lies_none_is_told(bank, covered):
         seen[:, 144:] = 1.5
     seen += np.random.default_rng(5).normal(0, 0.03, seen.shape).astype(np.float32)
     scene = CardScene.of(seen, GROUND, 1 / FINE, NOTHING, NOTHING, NOTHING)
-    fits = weigh_cards(bank, hide_pixels(scene, chance), MIDDLE, 0, EVEN)
+    fits = told_fits(bank, hide_pixels(scene, chance), MIDDLE, 0, EVEN)
     assert np.nanargmax(fits) == 0 and sorted(fits[~np.isnan(fits)])[-2] < -2
 
 
@@ -249,6 +254,18 @@ def test_a_card_is_placed_as_it_lies(bank, shift, askew, turn):
     assert (lie.x, lie.y) == pytest.approx((middle, middle), abs=1.0)
     assert lie.askew == pytest.approx(askew, abs=1.0)
     assert fine == pytest.approx(look)
+
+
+def test_a_card_that_was_laid_before_is_laid_near_there(bank):
+    scene = scene_of(bank.looks[0].fine[1], shift=5, askew=-8.0)
+    fits, lie = weigh_cards(bank, scene, MIDDLE, 0, EVEN)
+    assert lie.askew == pytest.approx(-8, abs=1) and np.nanargmax(fits) == 3
+    again, known = weigh_cards(bank, scene, MIDDLE, 0, EVEN, lie)
+    assert abs(known.x - lie.x) < 1 and abs(known.askew - lie.askew) < 1.5
+    assert np.nanargmax(again) == 3
+    assert place_card(bank, scene, MIDDLE, 0, 3, lie)[1] == lie
+    _, lie = weigh_cards(bank, scene_of(four_prints(np.random.default_rng(9))[0]), MIDDLE, 0, EVEN)
+    assert lie is None, "nothing fits"
 
 
 def test_a_card_of_which_little_shows_is_not_placed(bank):

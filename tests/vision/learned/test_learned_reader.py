@@ -669,7 +669,7 @@ def test_a_card_in_doubt_is_told_by_what_shows_between_the_pieces_on_it(card_rea
     for piece in heap:
         x, y = np.rint(card_reader.view.to_px(piece.top)).astype(int)
         cv2.circle(seen, (int(x), int(y)), round(4.5 * card_reader.view.scale), (1.5,) * 3, -1)
-    [heard] = card_reader.hear_cards(group, ["F1"], doubt, whole_part(seen), heap)
+    [heard] = card_reader.hear_cards(group, ["F1"], doubt, whole_part(seen), heap, {})
     assert heard[classes].argmax() == number and math.exp(heard[classes[number]]) > 0.4
     assert heard[FOREIGN] == pytest.approx(doubt[0, FOREIGN]), "no look says what is foreign"
     assert np.exp(heard).sum() == pytest.approx(1)
@@ -679,7 +679,7 @@ def test_a_card_that_the_network_is_sure_of_stays_as_it_tells_it(card_reader):
     group, classes, seen = lay_card(card_reader, 0)
     sure = np.full((1, len(card_reader.groups[group].classes)), math.log(1e-4))
     sure[0, classes[1]] = math.log(0.999)
-    assert (card_reader.hear_cards(group, ["F1"], sure, whole_part(seen), []) == sure).all()
+    assert (card_reader.hear_cards(group, ["F1"], sure, whole_part(seen), [], {}) == sure).all()
 
 
 def test_cards_are_kept_with_the_reader(card_reader, image):
@@ -768,8 +768,8 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     rows = np.full(count, math.log(1e-4))
     rows[classes[1]] = math.log(0.99)
     clusters = {"F1": (group, rows)}
-    told = card_reader.tell_clusters(clusters, whole, [])
-    ground = card_reader.draw_cards(clusters, told, whole, [])
+    told = card_reader.tell_clusters(clusters, whole, [], {})
+    ground = card_reader.draw_cards(clusters, told, whole, [], {})
     card = np.any(seen != card_reader.empty, 2)
     assert np.abs(seen - ground)[card].mean() < 0.1 < np.abs(seen - card_reader.empty)[card].mean()
     assert (ground == card_reader.empty)[~card].mean() > 0.99
@@ -785,7 +785,7 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     fine, _, heat = card_reader.trunk(stack_input(seen, card_reader.empty.astype(np.float32)))
     window = card_reader.window_of({"F1"}, POSE)
     first = Glance(fine, heat, shown).crop_window(whole, window)
-    again = card_reader.look_again(clusters, told, whole.crop_window(window), first, [])
+    again = card_reader.look_again(clusters, told, whole.crop_window(window), first, [], {})
     assert again.keys() == {"F1"} and again["F1"].first.keys() == told["F1"].first.keys()
     x0, y0, x1, y1 = window
     assert grounds[0] == pytest.approx(ground[y0:y1, x0:x1], abs=0.2)

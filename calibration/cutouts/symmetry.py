@@ -89,12 +89,13 @@ def straighten_edges(samplers: Samplers, p: Specimen, top: np.ndarray) -> float:
     size, disc, _ = samplers.plan.pieces[p.kind].shape
     if disc:
         return 0.0
-    grey = samplers.canvases[p.photo].mean(2)
+    canvas = samplers.canvases[p.photo]
     side, scale = EDGE_PIXELS, EDGE_PIXELS / (WITH_RIM * size[0])
     rim = int(side * (1 - RIM_FROM / WITH_RIM) / 2)
     strongest = {}
     for turn in np.arange(0, 90, EDGE_TURNS):
-        slopes = np.gradient(crop_window(grey, samplers.view, top, side, scale, turn))
+        grey = crop_window(canvas, samplers.view, top, side, scale, turn).mean(2)
+        slopes = np.gradient(grey)
         along = np.abs([v[rim:-rim].mean(0) for v in (slopes[1], slopes[0].T)])
         strongest[turn] = along[:, :rim].max(1).sum() + along[:, -rim:].max(1).sum()
     return float(max(strongest, key=strongest.get))

@@ -60,8 +60,8 @@ class CardScene(msgspec.Struct, frozen=True, eq=False):
         tops: np.ndarray,
         widths: np.ndarray,
     ) -> CardScene:
-        """feet, tops: (n, 2) px of pieces that lie there; widths: (n, 2) px across
-        them, the least and the most"""
+        """feet, tops: (n, 2) px of pieces that lie there; widths: (n, 2) px across them, the least and the
+        most"""
         hidden = np.full(seen.shape[:2], SELDOM, np.float32)
         parts = 1 << 4  # of a pixel that lines are drawn by
         ends = np.rint(np.stack([feet, tops]) * parts).astype(int)
@@ -89,6 +89,14 @@ class Lie(msgspec.Struct, frozen=True):
         """The same on a canvas that begins so many (2,) pixels earlier"""
         return Lie(self.x + float(px[0]), self.y + float(px[1]), self.askew)
 
+    def window_around(self, shape: Sequence[int], beyond: float) -> tuple[slice, slice]:
+        """The part of the canvas that shows a card (h, w) and so many pixels about it, however it is turned"""
+        reach = np.hypot(*shape) / 2 + beyond
+        return tuple(
+            slice(max(int(np.floor(v - reach)), 0), int(np.ceil(v + reach)))
+            for v in (self.y, self.x)
+        )
+
 
 class CardView(msgspec.Struct, frozen=True, eq=False):
     """The surroundings of a card. corner: (2,) pixels of the canvas; seen, empty: (h, w, 3) log; planes:
@@ -103,10 +111,7 @@ class CardView(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def about(cls, scene: CardScene, lie: Lie, shape: Sequence[int]) -> CardView:
         """Of a card (h, w) that about lies so"""
-        middle, reach = np.array([lie.x, lie.y]), np.hypot(*shape) / 2 + AROUND_CARD
-        low = np.maximum(np.floor(middle - reach).astype(int), 0)
-        high = np.ceil(middle + reach).astype(int)
-        part = np.s_[low[1] : high[1], low[0] : high[0]]
+        part = rows, columns = lie.window_around(shape, AROUND_CARD)
         seen, hidden = scene.seen[part], scene.hidden[part]
         down, across = np.gradient(seen, axis=(0, 1))
         edges = (down**2 + across**2).sum(2) / 3
@@ -114,7 +119,8 @@ class CardView(msgspec.Struct, frozen=True, eq=False):
         hides = np.log(hidden * hiding_density(seen, hidden))
         shows = np.log1p(-hidden) - 1.5 * np.log(2 * math.pi * spread)
         planes = np.stack([hidden, hides, shows, 0.5 / spread], -1).astype(np.float32)
-        return cls(low.astype(np.float32), seen, scene.empty[part], planes)
+        corner = np.float32([columns.start, rows.start])
+        return cls(corner, seen, scene.empty[part], planes)
 
     def sample(self, plane: np.ndarray, places: np.ndarray) -> np.ndarray:
         """(lies, pixels, c) of a plane (h, w, c) at pixels of the canvas, as of `place_pixels`"""

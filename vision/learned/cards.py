@@ -66,8 +66,9 @@ def weigh_cards(
             continue
         likely, lie = lay_likely(scene, spots, turned, logs)
         fine = np.stack([turned.fine_picture(n) for n in likely])
-        view = CardView.about(scene, known or lie, fine.shape[1:3])
-        lie = align_card(view, fine[0], known or lie, ALIGN_AGAIN if known else ALIGNING)
+        begin, scales = (lie, ALIGNING) if known is None else (known, ALIGN_AGAIN)
+        view = CardView.about(scene, begin, fine.shape[1:3])
+        lie = align_card(view, fine[0], begin, scales)
         told = tell_apart(view, lie, fine)
         if told is None:
             continue
@@ -233,7 +234,7 @@ def place_card(
     if best is None:
         return None
     _, fine, lie = best
-    if known:
+    if known is not None:
         return fine, known
     return fine, align_card(CardView.about(scene, lie, fine.shape[:2]), fine, lie)
 
@@ -241,12 +242,10 @@ def place_card(
 def draw_card(ground: np.ndarray, fine: np.ndarray, lie: Lie) -> None:
     """Draws a card, its picture (h, w, 3) log, as it lies on the ground, a log canvas"""
     h, w = fine.shape[:2]
-    middle, reach = np.array([lie.x, lie.y]), np.hypot(h, w) / 2 + 1
-    low = np.maximum(np.floor(middle - reach).astype(int), 0)
-    high = np.ceil(middle + reach).astype(int)
-    into = ground[low[1] : high[1], low[0] : high[0]]
+    rows, columns = lie.window_around((h, w), 1)
+    into = ground[rows, columns]
     turn = cv2.getRotationMatrix2D(((w - 1) / 2, (h - 1) / 2), -lie.askew, 1.0)
-    turn[:, 2] += middle - low - ((w - 1) / 2, (h - 1) / 2)
+    turn[:, 2] += lie.x - columns.start - (w - 1) / 2, lie.y - rows.start - (h - 1) / 2
     mask = np.zeros((h, w), np.float32)
     mask[1:-1, 1:-1] = 1
     face, mask = (

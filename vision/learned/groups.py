@@ -250,7 +250,7 @@ class Form(msgspec.Struct, frozen=True):
         return float(max(self.size))
 
     @property
-    def across(self) -> tuple[float, float]:
+    def feret_diameters(self) -> tuple[float, float]:
         """mm from edge to edge through its middle: the least, and the most"""
         return self.breadth, self.width if self.disc else math.hypot(*self.size)
 

@@ -241,7 +241,8 @@ class LearnedReader:
             for ids, around in self.windows_about(doubted, part).items():
                 mine = {i: doubted[i] for i in ids}
                 near = part.crop_window(around)
-                nearer = {i: v.moved_by(part.origin - near.origin) for i, v in lies.items()}
+                moved = part.origin - near.origin
+                nearer = {i: lies[i].moved_by(moved) for i in ids if i in lies}
                 out |= self.look_again(
                     mine, out, near, first.crop_window(part, around), pieces, nearer
                 )
@@ -612,7 +613,7 @@ class LearnedReader:
         )
         rise = np.array([f.height / max(f.found_height, 1e-6) for f in forms]).reshape(-1, 1)
         zoom = self.cards[group].samples / self.view.scale
-        widths = np.array([f.across for f in forms]).reshape(-1, 2) * self.view.scale
+        widths = np.array([f.feret_diameters for f in forms]).reshape(-1, 2) * self.view.scale
         tops = feet + (middles - feet) * rise
         return CardScene.of(part.seen, self.show_empty(part.window), zoom, feet, tops, widths)
 

@@ -63,19 +63,26 @@ class CardScene(msgspec.Struct, frozen=True, eq=False):
         """feet, tops: (n, 2) px of pieces that lie there; widths: (n, 2) px across them, the least and the
         most"""
         hidden = np.full(seen.shape[:2], SELDOM, np.float32)
-        parts = 1 << 4  # of a pixel that lines are drawn by
-        ends = np.rint(np.stack([feet, tops]) * parts).astype(int)
         for chance, wide in (
             (PERHAPS, PERHAPS_HIDDEN * widths[:, 1]),
             (NEARLY_ALWAYS, SURELY_HIDDEN * widths[:, 0]),
         ):
-            for a, b, n in zip(*ends, np.maximum(np.rint(wide).astype(int), 1)):
-                cv2.line(hidden, a.tolist(), b.tolist(), chance, int(n), cv2.LINE_8, 4)
+            for foot, top, width in zip(feet, tops, wide):
+                draw_piece(hidden, foot, top, width, chance)
         small, shown = (
             cv2.resize(v, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_AREA)
             for v in (seen, (hidden < PERHAPS).astype(np.float32))
         )
         return cls(seen, empty, hidden, small, np.floor(shown + 1e-3), zoom)
+
+
+def draw_piece(
+    canvas: np.ndarray, foot: np.ndarray, top: np.ndarray, width: float, value: float
+) -> None:
+    """Draws what a piece hides that stands at (2,) px, is so wide, and of which the highest part is seen at
+    (2,) px"""
+    sixteenths = [np.rint(16 * v).astype(int).tolist() for v in (foot, top)]
+    cv2.line(canvas, *sixteenths, value, max(round(width), 1), cv2.LINE_8, 4)
 
 
 class Lie(msgspec.Struct, frozen=True):
@@ -113,12 +120,10 @@ class CardView(msgspec.Struct, frozen=True, eq=False):
         """Of a card (h, w) that about lies so"""
         part = rows, columns = lie.window_around(shape, AROUND_CARD)
         seen, hidden = scene.seen[part], scene.hidden[part]
-        down, across = np.gradient(seen, axis=(0, 1))
-        edges = (down**2 + across**2).sum(2) / 3
-        spread = PIXEL_NOISE**2 + PIXEL_ASTRAY**2 * edges
         hides = np.log(hidden * hiding_density(seen, hidden))
-        shows = np.log1p(-hidden) - 1.5 * np.log(2 * math.pi * spread)
-        planes = np.stack([hidden, hides, shows, 0.5 / spread], -1).astype(np.float32)
+        planes = weigh_plainly(seen, hides)
+        planes[..., 0] = hidden
+        planes[..., 2] += np.log1p(-hidden)
         corner = np.float32([columns.start, rows.start])
         return cls(corner, seen, scene.empty[part], planes)
 
@@ -127,6 +132,17 @@ class CardView(msgspec.Struct, frozen=True, eq=False):
         at = (places - self.corner).reshape(-1, *places.shape[2:])
         found = cv2.remap(plane, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return found.reshape(len(places), -1, found.shape[-1])
+
+
+def weigh_plainly(seen: np.ndarray, hides: np.ndarray) -> np.ndarray:
+    """(h, w, 4) planes as of a `CardView` of what is seen (h, w, 3) where nothing may hide it but what is as likely as
+    hides (h, w)"""
+    down, across = np.gradient(seen, axis=(0, 1))
+    edges = (down**2 + across**2).sum(2) / 3
+    spread = PIXEL_NOISE**2 + PIXEL_ASTRAY**2 * edges
+    shows = -1.5 * np.log(2 * math.pi * spread)
+    planes = [np.zeros_like(hides), hides, shows, 0.5 / spread]
+    return np.stack(planes, -1).astype(np.float32)
 
 
 def place_pixels(lies: Sequence[Lie], shape: Sequence[int], step: int = 1) -> np.ndarray:
@@ -145,14 +161,18 @@ def hiding_density(seen: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     a piece surely does, or anything. hidden: (h, w) chances"""
     out = np.full(hidden.shape, OTHER_SHARE * OTHER_DENSITY, np.float32)
     core, perhaps = seen[hidden > (NEARLY_ALWAYS + PERHAPS) / 2], hidden >= PERHAPS
-    if not len(core):
-        return out
-    core = core[np.linspace(0, len(core) - 1, min(HIDING_PIXELS, len(core))).astype(int)]
-    shown = seen[perhaps]
-    away = (shown**2).sum(1)[:, None] - 2 * shown @ core.T + (core**2).sum(1)
-    like = np.exp(-0.5 / HIDING_NOISE**2 * np.maximum(away, 0)).mean(1)
-    out[perhaps] += (1 - OTHER_SHARE) * like / (math.sqrt(2 * math.pi) * HIDING_NOISE) ** 3
+    if len(core):
+        out[perhaps] = colour_density(seen[perhaps], core)
     return out
+
+
+def colour_density(colours: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(n,) how dense colours like those (n, 3) are among known ones (m, 3), or anything"""
+    known = known[np.linspace(0, len(known) - 1, min(HIDING_PIXELS, len(known))).astype(int)]
+    away = (colours**2).sum(1)[:, None] - 2 * colours @ known.T + (known**2).sum(1)
+    like = np.exp(-0.5 / HIDING_NOISE**2 * np.maximum(away, 0)).mean(1)
+    dense = like / (math.sqrt(2 * math.pi) * HIDING_NOISE) ** 3
+    return OTHER_SHARE * OTHER_DENSITY + (1 - OTHER_SHARE) * dense
 
 
 def explain_pixels(left: np.ndarray, planes: np.ndarray) -> np.ndarray:

@@ -22,12 +22,14 @@ from vision.learned.card_view import (
     relight_look,
 )
 from vision.learned.groups import EMPTY
+from vision.learned.piece_view import Ground
 
 CARD_ASTRAY = 2  # samples by which a card may lie off its site's middle: 4 mm of 40
 # at a card's rim that are left out, for there it is seen mixed with the ground: samples, pixels
 RIM_SAMPLES, RIM_PIXELS = 1, 3
 LEAST_SHOWN = 0.01  # of a card that must be seen for it to be told
-LEAST_PLACED = 0.3  # of a card that must be seen for it to be drawn
+LEAST_PLACED = 0.1  # of a card that must be seen for it to be drawn
+WHOLLY_DRAWN = 0.9  # of a pixel that a card covers, for it to show the card
 LIKELY_CARDS = 4  # that fit best, and as many that are held likeliest beforehand: these are laid
 # by which a card is moved and turned until it fits best: pixels, degrees, and pixels between those that
 # are looked at; how often by each at most
@@ -239,11 +241,11 @@ def place_card(
     return fine, align_card(CardView.about(scene, lie, fine.shape[:2]), fine, lie)
 
 
-def draw_card(ground: np.ndarray, fine: np.ndarray, lie: Lie) -> None:
-    """Draws a card, its picture (h, w, 3) log, as it lies on the ground, a log canvas"""
+def draw_card(ground: Ground, fine: np.ndarray, lie: Lie) -> None:
+    """Draws a card, its picture (h, w, 3) log, as it lies on the ground"""
     h, w = fine.shape[:2]
-    rows, columns = lie.window_around((h, w), 1)
-    into = ground[rows, columns]
+    part = rows, columns = lie.window_around((h, w), 1)
+    into = ground.picture[part]
     turn = cv2.getRotationMatrix2D(((w - 1) / 2, (h - 1) / 2), -lie.askew, 1.0)
     turn[:, 2] += lie.x - columns.start - (w - 1) / 2, lie.y - rows.start - (h - 1) / 2
     mask = np.zeros((h, w), np.float32)
@@ -253,3 +255,4 @@ def draw_card(ground: np.ndarray, fine: np.ndarray, lie: Lie) -> None:
         for v, border in ((fine, cv2.BORDER_REPLICATE), (mask, cv2.BORDER_CONSTANT))
     )
     into += (face - into) * mask[..., None]
+    ground.cards[part][mask > WHOLLY_DRAWN] = ground.cards.max() + 1

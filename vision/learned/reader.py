@@ -73,6 +73,7 @@ from vision.learned.network import (
     match_templates,
     square_axes,
 )
+from vision.learned.piece_view import Ground, PieceSpot, weigh_pieces
 from vision.learned.plain_sites import CELL, average_cells, compare_sites, plain_logs
 from vision.learned.sampling import (
     close_up,
@@ -314,10 +315,26 @@ class LearnedReader:
     ) -> dict[str, SiteEvidence]:
         """What lies on clusters, as of `tell_clusters`, of which a first look leaves doubt, by a second
         at their part of the canvas: everything turned by half, and the cards that were told taken for
-        part of the empty board. Both looks count alike. pieces: that the first found"""
+        part of the empty board. Both looks count alike, and so does every pixel of a piece. pieces: that the
+        first found"""
         ground = self.draw_cards(clusters, told, part, pieces, lies)
-        found = self.find_pieces((first, self.glance_turned(part.seen, ground)), part)
+        found = self.find_pieces((first, self.glance_turned(part.seen, ground.picture)), part)
+        found = self.hear_ground(found, part, ground)
         return self.tell_clusters(clusters, part, found, lies)
+
+    def hear_ground(
+        self, pieces: Sequence[Finding], part: CanvasPart, ground: Ground
+    ) -> list[Finding]:
+        """The same pieces, as likely as what is seen of the cards under them makes them, too"""
+        spots = [
+            PieceSpot(max(p.kinds, key=p.kinds.get), p.chance, *where)
+            for p, where in zip(pieces, zip(*self.spread_pieces(pieces, part)))
+        ]
+        chances = weigh_pieces(spots, part.seen, ground)
+        return [
+            msgspec.structs.replace(p, chance=min(float(c), SUREST))
+            for p, c in zip(pieces, chances)
+        ]
 
     def glance_turned(self, seen: np.ndarray, ground: np.ndarray) -> Glance:
         """A look at a log canvas turned by half, before a ground (h, w, 3) that is known"""
@@ -333,10 +350,9 @@ class LearnedReader:
         part: CanvasPart,
         pieces: Sequence[Finding],
         lies: Mapping[str, Lie],
-    ) -> np.ndarray:
-        """(h, w, 3) log canvas of a part of the empty board and the cards told on clusters, as of
-        `tell_clusters`"""
-        ground = self.show_empty(part.window).copy()
+    ) -> Ground:
+        """A part of the empty board and the cards told on clusters, as of `tell_clusters`"""
+        ground = Ground.bare(self.show_empty(part.window))
         for n, bank in self.cards.items():
             g, ids = self.groups[n], [i for i, (m, _) in clusters.items() if m == n]
             if not ids or not g.loose:
@@ -606,16 +622,23 @@ class LearnedReader:
     def see_cards(self, group: int, part: CanvasPart, pieces: Sequence[Finding]) -> CardScene:
         """What shows of a group's cards between these pieces"""
         hiding = [p for p in pieces if p.chance > HIDES]
-        forms = [self.forms[p.form] for p in hiding]
+        zoom = self.cards[group].samples / self.view.scale
+        spread = self.spread_pieces(hiding, part)
+        return CardScene.of(part.seen, self.show_empty(part.window), zoom, *spread)
+
+    def spread_pieces(
+        self, pieces: Sequence[Finding], part: CanvasPart
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """((n, 2) px of this part at which the middles of pieces' lowest parts are seen; of their highest; (n, 2)
+        px across them, the least and the most)"""
+        forms = [self.forms[p.form] for p in pieces]
         feet, middles = (
-            self.view.to_px(np.array([getattr(p, k) for p in hiding]).reshape(-1, 2)) - part.origin
+            self.view.to_px(np.array([getattr(p, k) for p in pieces]).reshape(-1, 2)) - part.origin
             for k in ("foot", "top")
         )
         rise = np.array([f.height / max(f.found_height, 1e-6) for f in forms]).reshape(-1, 1)
-        zoom = self.cards[group].samples / self.view.scale
         widths = np.array([f.feret_diameters for f in forms]).reshape(-1, 2) * self.view.scale
-        tops = feet + (middles - feet) * rise
-        return CardScene.of(part.seen, self.show_empty(part.window), zoom, feet, tops, widths)
+        return feet, feet + (middles - feet) * rise, widths
 
     def sample_places(self, group: int, sites: Sequence[str], part: CanvasPart) -> np.ndarray:
         """(n, 2) samples of a `CardScene` of this part at which the sites' middles lie"""

@@ -13,6 +13,7 @@ from vision.learned.cards import (
     place_card,
     weigh_cards,
 )
+from vision.learned.piece_view import Ground
 
 SIDE, FINE = 20, 4  # samples of a card, pixels a sample
 WIDE = SIDE * FINE
@@ -270,7 +271,7 @@ def test_a_card_that_was_laid_before_is_laid_near_there(bank):
 
 def test_a_card_of_which_little_shows_is_not_placed(bank):
     hidden = np.ones((WIDE, WIDE), bool)
-    hidden[:, : 4 * FINE] = False
+    hidden[:, : 2 * FINE] = False
     assert place_card(bank, scene_of(bank.looks[0].fine[1], hidden), MIDDLE, 0, 3) is None
     assert place_card(bank, scene_of(bank.looks[0].fine[1]), MIDDLE, 0, 9) is None
 
@@ -289,14 +290,19 @@ def test_a_card_is_drawn_where_it_lies(bank, askew):
     m[:, 2] += 63.0, 56.5
     want = np.full((200, 220, 3), 4.0, np.float32)
     cv2.warpAffine(fine, m, (220, 200), dst=want, borderMode=cv2.BORDER_TRANSPARENT)
-    ground = np.full_like(want, 4.0)
+    ground = Ground.bare(np.full_like(want, 4.0))
     draw_card(ground, fine, Lie(63.0 + (WIDE - 1) / 2, 56.5 + (WIDE - 1) / 2, askew))
     inner = cv2.warpAffine(np.ones((WIDE, WIDE), np.float32), m, (220, 200)) > 0.99
     inner = cv2.erode(inner.astype(np.uint8), np.ones((7, 7))) > 0
-    assert np.abs(ground - want)[inner].mean() < 0.01
+    assert np.abs(ground.picture - want)[inner].mean() < 0.01
+    assert (ground.cards[inner] == 1).all()
+    assert not ground.cards[cv2.dilate(inner.astype(np.uint8), np.ones((11, 11))) == 0].any()
 
 
 def test_a_card_at_the_rim_is_drawn_as_far_as_it_shows(bank):
-    ground = np.full((100, 100, 3), 4.0, np.float32)
+    ground = Ground.bare(np.full((100, 100, 3), 4.0, np.float32))
     draw_card(ground, bank.looks[0].fine[0], Lie(0.0, 99.0))
-    assert ground[60:, :39] != pytest.approx(4.0) and ground[:50] == pytest.approx(4.0)
+    shown = ground.picture
+    assert shown[60:, :39] != pytest.approx(4.0) and shown[:50] == pytest.approx(4.0)
+    draw_card(ground, bank.looks[0].fine[1], Lie(99.0, 0.0))
+    assert [ground.cards[y, x] for x, y in ((0, 99), (99, 0), (50, 50))] == [1, 2, 0]

@@ -769,7 +769,7 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     rows[classes[1]] = math.log(0.99)
     clusters = {"F1": (group, rows)}
     told = card_reader.tell_clusters(clusters, whole, [], {})
-    ground = card_reader.draw_cards(clusters, told, whole, [], {})
+    ground = card_reader.draw_cards(clusters, told, whole, [], {}).picture
     card = np.any(seen != card_reader.empty, 2)
     assert np.abs(seen - ground)[card].mean() < 0.1 < np.abs(seen - card_reader.empty)[card].mean()
     assert (ground == card_reader.empty)[~card].mean() > 0.99

@@ -1,0 +1,114 @@
+"""Whether loose pieces lie on cards where they were found, told by every pixel there: it shows the card, or a
+piece like others that were found. Its central value: Ground."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.learned.card_view import (
+    OTHER_DENSITY,
+    PERHAPS_HIDDEN,
+    SELDOM,
+    SURELY_HIDDEN,
+    colour_density,
+    draw_piece,
+    explain_pixels,
+    relight_look,
+    weigh_plainly,
+)
+
+# how often what a pixel says counts, on the average over a piece; how much one says at most; and by how much
+# a card fits better than a piece in pixels in which both look alike. docs/lab/2026-11-29-pixels-of-pieces.md
+# says what others did
+PIECE_SAYS, PIXEL_SAYS, BOTH_ALIKE = 2.0, 4.0, 0.5
+LIKELY_PIECE = 0.5  # chance from which a piece hides others, and shows how they look
+LEAST_VISIBLE = (
+    0.3  # of a piece that must lie on the card, and under no other piece, for it to be told
+)
+
+
+class Ground(msgspec.Struct, frozen=True, eq=False):
+    """What lies under loose pieces. picture: (h, w, 3) log canvas; cards: (h, w) the number, from 1, of the
+    card drawn there; 0 where none is"""
+
+    picture: np.ndarray
+    cards: np.ndarray
+
+    @classmethod
+    def bare(cls, empty: np.ndarray) -> Ground:
+        """Without cards. empty: (h, w, 3) log canvas"""
+        return cls(empty.copy(), np.zeros(empty.shape[:2], np.int32))
+
+
+class PieceSpot(msgspec.Struct, frozen=True, eq=False):
+    """Where a piece may lie. kind: the likeliest; foot, top: (2,) px of the middles of its lowest and its
+    highest part; widths: (2,) px across it, the least and the most"""
+
+    kind: str
+    chance: float
+    foot: np.ndarray
+    top: np.ndarray
+    widths: np.ndarray
+
+    def cover(self, corner: np.ndarray, shape: Sequence[int], width: float) -> np.ndarray:
+        """(h, w) whether it hides pixels of a canvas that begins at (2,) px, if it is so many px wide"""
+        out = np.zeros(shape, np.uint8)
+        draw_piece(out, self.foot - corner, self.top - corner, width, 1)
+        return out > 0
+
+
+def weigh_pieces(spots: Sequence[PieceSpot], seen: np.ndarray, ground: Ground) -> np.ndarray:
+    """(n,) chances that pieces lie there, by those that are held beforehand and by what is seen (h, w, 3)
+    of cards under them"""
+    chances = np.array([s.chance for s in spots])
+    logits = np.log(chances) - np.log1p(-chances)
+    for number in range(1, int(ground.cards.max()) + 1):
+        drawn = ground.cards == number
+        x, y, w, h = cv2.boundingRect(drawn.astype(np.uint8))
+        part, corner = np.s_[y : y + h, x : x + w], np.array([x, y])
+        reach = [s.widths[1] + np.hypot(*(s.top - s.foot)) for s in spots]
+        near = [
+            n
+            for n, s in enumerate(spots)
+            if (s.foot > corner - reach[n]).all() and (s.foot < corner + (w, h) + reach[n]).all()
+        ]
+        told = compare_pieces(
+            [spots[n] for n in near], corner, seen[part], ground.picture[part], drawn[part]
+        )
+        logits[near] += PIECE_SAYS * told
+    return 1 / (1 + np.exp(-logits))
+
+
+def compare_pieces(
+    spots: Sequence[PieceSpot],
+    corner: np.ndarray,
+    seen: np.ndarray,
+    look: np.ndarray,
+    card: np.ndarray,
+) -> np.ndarray:
+    """(n,) by how much likelier a pixel of each, on the average, shows a piece than a card (h, w, 3); 0 where too
+    little shows. corner: (2,) px of the canvas of the first; seen: (h, w, 3); card: (h, w) where it lies"""
+    shape, out = card.shape, np.zeros(len(spots))
+    surely = [s.cover(corner, shape, SURELY_HIDDEN * s.widths[0]) for s in spots]
+    perhaps = [s.cover(corner, shape, PERHAPS_HIDDEN * s.widths[1]) for s in spots]
+    plain = card & ~np.any([np.zeros(shape, bool), *perhaps], 0)
+    relit = relight_look(seen.reshape(-1, 3), look.reshape(-1, 3), plain.ravel())
+    anything = np.full(shape, math.log(SELDOM * OTHER_DENSITY), np.float32)
+    shows = explain_pixels(seen - relit.reshape(seen.shape), weigh_plainly(seen, anything))
+    for n, spot in enumerate(spots):
+        likely = [m for m, s in enumerate(spots) if m != n and s.chance > LIKELY_PIECE]
+        before = [surely[m] for m in likely if spots[m].chance > spot.chance]
+        mine = surely[n] & card & ~np.any([np.zeros(shape, bool), *before], 0)
+        alike = [m for m in likely if spots[m].kind == spot.kind] or likely or [n]
+        colours = seen[np.any([surely[m] for m in alike], 0)]
+        area = surely[n].sum()
+        if mine.sum() <= LEAST_VISIBLE * area or not len(colours):
+            continue
+        hides = np.log(colour_density(seen[mine], colours))
+        out[n] = np.clip(hides - shows[mine], -PIXEL_SAYS, PIXEL_SAYS).mean() + BOTH_ALIKE
+    return out

@@ -30,10 +30,13 @@ RIM_SAMPLES, RIM_PIXELS = 1, 3
 LEAST_SHOWN = 0.01  # of a card that must be seen for it to be told
 LEAST_PLACED = 0.1  # of a card that must be seen for it to be drawn
 WHOLLY_DRAWN = 0.9  # of a pixel that a card covers, for it to show the card
+# chance of a card, and how many times the mean squares of any other must be its own, from which it is told
+# at once: half of all doubtful cards are, none of 2018 was wrong (docs/lab/2026-11-29-pixels-of-pieces.md)
+LIKELY_CARD, PLAIN_FIT = math.log(0.8), 1.4
 LIKELY_CARDS = 4  # that fit best, and as many that are held likeliest beforehand: these are laid
 # by which a card is moved and turned until it fits best: pixels, degrees, and pixels between those that
 # are looked at; how often by each at most
-ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0, 3), (1.5, 2.0, 3), (0.75, 1.0, 2), (0.4, 0.5, 2)), 2
+ALIGNING, ALIGN_ROUNDS = ((3.0, 4.0, 3), (1.5, 2.0, 3), (0.75, 1.0, 3), (0.4, 0.5, 2)), 2
 ALIGN_AGAIN = ALIGNING[-1:]  # of a card that was laid before
 MOST_ASKEW = 12.0  # degrees by which cards are turned at most
 # log-likelihood of a pixel that shows, on the average, below which no card fits: of 373 that were told
@@ -61,13 +64,14 @@ def weigh_cards(
     lies there was laid before"""
     out, best = np.full(len(logs), np.nan), None
     count = SQUARES_COUNT * (scene.zoom / bank.samples) ** 2  # of a pixel
-    for looks in bank.looks:
-        turned = turn_cards_by(looks, turn)
-        spots = cut_spots(scene, at, turned.pictures.shape[1:3])
-        if spots is None:
-            continue
-        likely, lie = lay_likely(scene, spots, turned, logs)
-        fine = np.stack([turned.fine_picture(n) for n in likely])
+    shapes = [f for v in bank.looks if (f := fit_coarsely(scene, at, turn_cards_by(v, turn)))]
+    plain = plain_card(shapes, logs)
+    if plain is not None:
+        out[[*bank.known_classes(), EMPTY]], out[plain] = CARD_ERRING, 0.0
+        return out, None
+    for shape in shapes:
+        likely, lie = lay_likely(shape, logs)
+        fine = np.stack([shape.looks.fine_picture(n) for n in likely])
         begin, scales = (lie, ALIGNING) if known is None else (known, ALIGN_AGAIN)
         view = CardView.about(scene, begin, fine.shape[1:3])
         lie = align_card(view, fine[0], begin, scales)
@@ -78,17 +82,26 @@ def weigh_cards(
             out[bank.known_classes()], out[EMPTY] = -np.inf, 0.0
         if best is None or count * told.max() > np.nanmax(out):
             best = lie
-        np.maximum.at(out, turned.classes[likely], count * told)
+        np.maximum.at(out, shape.looks.classes[likely], count * told)
     return np.maximum(out - np.nanmax(out, initial=-np.inf), CARD_ERRING), best
 
 
-def lay_likely(
-    scene: CardScene, spots: Spots, looks: TurnedLooks, logs: np.ndarray
-) -> tuple[list[int], Lie]:
+def plain_card(shapes: Sequence[CoarseFit], logs: np.ndarray) -> int | None:
+    """The class of the card that is held likely beforehand and fits far better than any other; None where
+    none does. logs: (classes,)"""
+    best, likeliest = np.full(len(logs), np.inf), int(logs.argmax())
+    for shape in shapes:
+        np.minimum.at(best, shape.looks.classes, shape.square.min(0))
+    others = np.delete(best, likeliest).min()
+    plain = logs[likeliest] > LIKELY_CARD and best[likeliest] * PLAIN_FIT < others < np.inf
+    return likeliest if plain else None
+
+
+def lay_likely(shape: CoarseFit, logs: np.ndarray) -> tuple[list[int], Lie]:
     """(numbers of the looks of a shape that are likeliest, the one that fits best first, how it about
     lies): the best looks of the cards that fit best, and of those held likeliest beforehand. logs:
     (classes,)"""
-    square = fit_squares(spots, looks)
+    square, looks = shape.square, shape.looks
     place = np.unravel_index(square.argmin(), square.shape)[0]
     order = np.argsort(square[place])
     ways = np.arange(len(looks.classes)) // len(looks.upright.classes)
@@ -96,7 +109,7 @@ def lay_likely(
     best = order[np.sort(np.unique(which, axis=0, return_index=True)[1])]
     likeliest = best[np.argsort(-logs[looks.classes[best]], kind="stable")]
     likely = list(dict.fromkeys([*best[:LIKELY_CARDS], *likeliest[:LIKELY_CARDS]]))
-    return likely, spots.lie_at(place, scene.zoom)
+    return likely, shape.lie_at(place)
 
 
 def align_card(
@@ -168,11 +181,29 @@ class Spots(msgspec.Struct, frozen=True, eq=False):
     seen: np.ndarray
     shown: np.ndarray
 
-    def lie_at(self, place: int, zoom: float) -> Lie:
-        """How a card lies in one of them. zoom: samples a pixel"""
-        middle = self.corners[place] + np.array(self.seen.shape[1:3]) / 2
-        y, x = middle / zoom - 0.5
+
+class CoarseFit(msgspec.Struct, frozen=True, eq=False):
+    """How cards of one shape fit about a site. looks: of n cards; square: (p, n) how badly each fits at
+    each of its spots; zoom: samples a pixel"""
+
+    spots: Spots
+    looks: TurnedLooks
+    square: np.ndarray
+    zoom: float
+
+    def lie_at(self, place: int) -> Lie:
+        """How a card lies at one of the spots"""
+        middle = self.spots.corners[place] + np.array(self.spots.seen.shape[1:3]) / 2
+        y, x = middle / self.zoom - 0.5
         return Lie(float(x), float(y))
+
+
+def fit_coarsely(scene: CardScene, at: np.ndarray, looks: TurnedLooks) -> CoarseFit | None:
+    """About (2,) samples; None where too little shows"""
+    spots = cut_spots(scene, at, looks.pictures.shape[1:3])
+    if spots is None:
+        return None
+    return CoarseFit(spots, looks, fit_squares(spots, looks), scene.zoom)
 
 
 def cut_spots(scene: CardScene, at: np.ndarray, shape: tuple[int, int]) -> Spots | None:
@@ -225,14 +256,13 @@ def place_card(
     for looks in bank.looks:
         turned = turn_cards_by(looks, turn)
         mine = np.flatnonzero(turned.classes == label)
-        spots = cut_spots(scene, at, turned.pictures.shape[1:3])
-        if not len(mine) or spots is None or spots.shown[0].mean() < LEAST_PLACED:
+        shape = fit_coarsely(scene, at, turned) if len(mine) else None
+        if shape is None or shape.spots.shown[0].mean() < LEAST_PLACED:
             continue
-        square = fit_squares(spots, turned)[:, mine]
+        square = shape.square[:, mine]
         place, n = np.unravel_index(square.argmin(), square.shape)
         if best is None or square[place, n] < best[0]:
-            fine = turned.fine_picture(int(mine[n]))
-            best = square[place, n], fine, spots.lie_at(place, scene.zoom)
+            best = square[place, n], turned.fine_picture(int(mine[n])), shape.lie_at(place)
     if best is None:
         return None
     _, fine, lie = best

@@ -27,9 +27,8 @@ from vision.learned.card_view import (
 # says what others did
 PIECE_SAYS, PIXEL_SAYS, BOTH_ALIKE = 2.0, 4.0, 0.5
 LIKELY_PIECE = 0.5  # chance from which a piece hides others, and shows how they look
-LEAST_VISIBLE = (
-    0.3  # of a piece that must lie on the card, and under no other piece, for it to be told
-)
+# of a piece that must lie on the card, and under no other piece, for it to be told
+LEAST_VISIBLE = 0.3
 
 
 class Ground(msgspec.Struct, frozen=True, eq=False):

@@ -109,5 +109,6 @@ def compare_pieces(
         if mine.sum() <= LEAST_VISIBLE * area or not len(colours):
             continue
         hides = np.log(colour_density(seen[mine], colours))
-        out[n] = np.clip(hides - shows[mine], -PIXEL_SAYS, PIXEL_SAYS).mean() + BOTH_ALIKE
+        told = np.clip(hides - shows[mine], -PIXEL_SAYS, PIXEL_SAYS).mean() + BOTH_ALIKE
+        out[n] = told if likely else min(told, 0.0)  # by its own colours anything may be a piece
     return out

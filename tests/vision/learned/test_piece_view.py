@@ -84,3 +84,11 @@ def test_a_piece_that_a_network_hardly_shows_stays_possible(ground, seen):
     spots = [spot_at(PLACES["sure"], 0.99), spot_at(PLACES["seen"], 1e-6)]
     assert weigh_pieces(spots, seen, ground)[1] < 0.01
     assert len(weigh_pieces([], seen, ground)) == 0
+
+
+def test_what_is_compared_with_nothing_becomes_no_likelier(ground, seen):
+    """A lamp mirrored in a card would be a piece by its own colours; a sign stays a sign"""
+    glare = PLACES["seen"]
+    draw_cube(seen, glare, (6.0, 6.0, 6.0))
+    assert weigh_pieces([spot_at(glare, 0.2)], seen, ground) == pytest.approx([0.2])
+    assert weigh_pieces([spot_at(PLACES["sign"], 0.6)], seen, ground)[0] < 0.2

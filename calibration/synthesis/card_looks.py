@@ -11,20 +11,25 @@ import numpy as np
 from calibration.synthesis.compose import card_classes
 from calibration.synthesis.painter import Look
 from vision.learned.card_bank import CARD_SAMPLES, CardBank, CardLooks
-from vision.learned.groups import SiteGroup
+from vision.learned.groups import Form, SiteGroup, loose_tops, small_tops
 from vision.plan import Plan
 
 LOOKS_OF_CARD = 4  # of each kind at most: specimens of one print
 
 
 def draw_card_banks(
-    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]], scale: float
+    plan: Plan,
+    groups: Sequence[SiteGroup],
+    forms: Sequence[Form],
+    looks: Mapping[str, Sequence[Look]],
+    scale: float,
 ) -> dict[int, CardBank]:
-    """The looks of the cards of every group that tells two at least, by its number. scale: pixels
-    of the canvas a millimetre"""
+    """The looks of the cards of every group that tells two at least, and of tiles on piles on which a small
+    piece may lie, by the group's number. scale: pixels of the canvas a millimetre"""
     out = {}
     for n, g in enumerate(groups):
-        cards = [(c, g.classes[c][0]) for c in card_classes(plan, g, looks)]
+        classes = card_classes(plan, g, looks) or tile_classes(plan, g, forms, looks)
+        cards = [(c, g.classes[c][0]) for c in classes]
         if not cards:
             continue
         longest = max(max(plan.pieces[k].footprint) for _, k in cards)
@@ -46,3 +51,20 @@ def draw_card_banks(
             ),
         )
     return out
+
+
+def tile_classes(
+    plan: Plan, g: SiteGroup, forms: Sequence[Form], looks: Mapping[str, Sequence[Look]]
+) -> list[int]:
+    """Numbers of a group's classes that are one tile each whose looks are known, and on which a small loose piece
+    may lie, too"""
+    small = small_tops(plan, g)
+    covered = {g.classes[n][:-1] for n in loose_tops(plan, g, forms) if g.classes[n][-1] in small}
+    return [
+        n
+        for n, kinds in enumerate(g.classes)
+        if len(kinds) == 1
+        and kinds in covered
+        and looks.get(kinds[0])
+        and not plan.pieces[kinds[0]].disc
+    ]

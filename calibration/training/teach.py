@@ -178,7 +178,13 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
         lesson.empty,
         weights,
         weights[GRAPH].tobytes() if GRAPH in weights else draw_graph(lesson, weights),
-        cards=draw_card_banks(lesson.plan, lesson.shapes.groups, lesson.looks, lesson.view.scale),
+        cards=draw_card_banks(
+            lesson.plan,
+            lesson.shapes.groups,
+            lesson.shapes.forms,
+            lesson.looks,
+            lesson.view.scale,
+        ),
         plain=lesson.plain,
     )
 

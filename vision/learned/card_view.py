@@ -161,13 +161,14 @@ def hiding_density(seen: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     a piece surely does, or anything. hidden: (h, w) chances"""
     out = np.full(hidden.shape, OTHER_SHARE * OTHER_DENSITY, np.float32)
     core, perhaps = seen[hidden > (NEARLY_ALWAYS + PERHAPS) / 2], hidden >= PERHAPS
-    if len(core):
-        out[perhaps] = colour_density(seen[perhaps], core)
+    out[perhaps] = colour_density(seen[perhaps], core)
     return out
 
 
 def colour_density(colours: np.ndarray, known: np.ndarray) -> np.ndarray:
     """(n,) how dense colours like those (n, 3) are among known ones (m, 3), or anything"""
+    if not len(known):
+        return np.full(len(colours), OTHER_SHARE * OTHER_DENSITY, np.float32)
     known = known[np.linspace(0, len(known) - 1, min(HIDING_PIXELS, len(known))).astype(int)]
     away = (colours**2).sum(1)[:, None] - 2 * colours @ known.T + (known**2).sum(1)
     like = np.exp(-0.5 / HIDING_NOISE**2 * np.maximum(away, 0)).mean(1)

@@ -29,6 +29,7 @@ PIECE_SAYS, PIXEL_SAYS, BOTH_ALIKE = 2.0, 4.0, 0.5
 LIKELY_PIECE = 0.5  # chance from which a piece hides others, and shows how they look
 # of a piece that must lie on the card, and under no other piece, for it to be told
 LEAST_VISIBLE = 0.3
+MOSTLY_ON_CARD = 0.8  # of a piece that is sought on a card must lie on it
 
 
 class Ground(msgspec.Struct, frozen=True, eq=False):
@@ -83,6 +84,14 @@ def weigh_pieces(spots: Sequence[PieceSpot], seen: np.ndarray, ground: Ground) -
     return 1 / (1 + np.exp(-logits))
 
 
+def card_logs(seen: np.ndarray, look: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """(h, w) log-likelihoods of pixels (h, w, 3) if they show a card (h, w, 3), in the light in which it is seen
+    where it shows plainly (h, w), or whatever else there seldom is"""
+    relit = relight_look(seen.reshape(-1, 3), look.reshape(-1, 3), plain.ravel())
+    anything = np.full(plain.shape, math.log(SELDOM * OTHER_DENSITY), np.float32)
+    return explain_pixels(seen - relit.reshape(seen.shape), weigh_plainly(seen, anything))
+
+
 def compare_pieces(
     spots: Sequence[PieceSpot],
     corner: np.ndarray,
@@ -96,9 +105,7 @@ def compare_pieces(
     surely = [s.cover(corner, shape, SURELY_HIDDEN * s.widths[0]) for s in spots]
     perhaps = [s.cover(corner, shape, PERHAPS_HIDDEN * s.widths[1]) for s in spots]
     plain = card & ~np.any([np.zeros(shape, bool), *perhaps], 0)
-    relit = relight_look(seen.reshape(-1, 3), look.reshape(-1, 3), plain.ravel())
-    anything = np.full(shape, math.log(SELDOM * OTHER_DENSITY), np.float32)
-    shows = explain_pixels(seen - relit.reshape(seen.shape), weigh_plainly(seen, anything))
+    shows = card_logs(seen, look, plain)
     for n, spot in enumerate(spots):
         likely = [m for m, s in enumerate(spots) if m != n and s.chance > LIKELY_PIECE]
         before = [surely[m] for m in likely if spots[m].chance > spot.chance]
@@ -112,3 +119,31 @@ def compare_pieces(
         told = np.clip(hides - shows[mine], -PIXEL_SAYS, PIXEL_SAYS).mean() + BOTH_ALIKE
         out[n] = told if likely else min(told, 0.0)  # by its own colours anything may be a piece
     return out
+
+
+def seek_piece(seen: np.ndarray, ground: Ground, colours: np.ndarray, width: float) -> float:
+    """By how much a piece on the one card that is drawn is likelier than none (the logarithm), by the place where
+    most of what is seen (h, w, 3) speaks for one. colours: (n, 3) of others; width: px across it, the least"""
+    drawn = ground.cards > 0
+    x, y, w, h = cv2.boundingRect(drawn.astype(np.uint8))
+    part = np.s_[y : y + h, x : x + w]
+    seen, card = seen[part], drawn[part]
+    hides = np.log(colour_density(seen.reshape(-1, 3), colours)).reshape(h, w)
+    shows = card_logs(seen, ground.picture[part], card)
+    told = card * np.clip(hides - shows, -PIXEL_SAYS, PIXEL_SAYS)
+    across = max(round(SURELY_HIDDEN * width), 1)
+    shape = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across)).astype(np.float32)
+    total, area = (
+        cv2.filter2D(v.astype(np.float32), -1, shape, borderType=cv2.BORDER_CONSTANT)
+        for v in (told, card)
+    )
+    on = area >= MOSTLY_ON_CARD * shape.sum()
+    if not on.any():
+        return 0.0
+    return PIECE_SAYS * (float((total[on] / area[on]).max()) + BOTH_ALIKE)
+
+
+def piece_colours(spots: Sequence[PieceSpot], seen: np.ndarray) -> np.ndarray:
+    """(n, 3) what is seen (h, w, 3) of pieces"""
+    surely = [s.cover(np.zeros(2), seen.shape[:2], SURELY_HIDDEN * s.widths[0]) for s in spots]
+    return seen[np.any([np.zeros(seen.shape[:2], bool), *surely], 0)]

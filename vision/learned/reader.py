@@ -73,7 +73,14 @@ from vision.learned.network import (
     match_templates,
     square_axes,
 )
-from vision.learned.piece_view import Ground, PieceSpot, weigh_pieces
+from vision.learned.piece_view import (
+    LIKELY_PIECE,
+    Ground,
+    PieceSpot,
+    piece_colours,
+    seek_piece,
+    weigh_pieces,
+)
 from vision.learned.plain_sites import CELL, average_cells, compare_sites, plain_logs
 from vision.learned.sampling import (
     close_up,
@@ -106,6 +113,8 @@ HIDES = 0.3  # chance of a loose piece from which what lies under it is taken fo
 # of close-ups of what stands one in eight shows something foreign when it is taught, as places beyond the
 # board do (`look_outside`); on tables one site in two hundred does: so much is its logarithm less
 FOREIGN_SHOWN = math.log(200 / 8)
+# chance of a pile's tile with a small piece, or without, below which pixels are not asked
+PLAIN_TOP = math.log(0.01)
 OVERLOOKED = 0.1  # the chance of a piece on a pile of which nothing was found
 LIKELY_BLOCK = math.log(0.02)  # chance of a piece over several sites from which it is looked at
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
@@ -230,6 +239,8 @@ class LearnedReader:
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     heard = self.hear_piece(n, row, top)
+                    if n in self.cards:
+                        heard = self.hear_tile(n, site, heard, part, pieces)
                     out[site] = self.pile_evidence(
                         g, share_strange(heard, strangers.get(site, 0.0))
                     )
@@ -326,11 +337,7 @@ class LearnedReader:
         self, pieces: Sequence[Finding], part: CanvasPart, ground: Ground
     ) -> list[Finding]:
         """The same pieces, as likely as what is seen of the cards under them makes them, too"""
-        spots = [
-            PieceSpot(max(p.kinds, key=p.kinds.get), p.chance, *where)
-            for p, where in zip(pieces, zip(*self.spread_pieces(pieces, part)))
-        ]
-        chances = weigh_pieces(spots, part.seen, ground)
+        chances = weigh_pieces(self.spots_of(pieces, part), part.seen, ground)
         return [
             msgspec.structs.replace(p, chance=min(float(c), SUREST))
             for p, c in zip(pieces, chances)
@@ -614,6 +621,47 @@ class LearnedReader:
             heard[n] = math.log(max(chance * share, UNLIKELY))
         return log_softmax((logs + heard)[None])[0]
 
+    def hear_tile(
+        self,
+        group: int,
+        site: str,
+        logs: np.ndarray,
+        part: CanvasPart,
+        pieces: Sequence[Finding],
+    ) -> np.ndarray:
+        """(classes,) log-probabilities of what lies on a pile's site, as every pixel of the likeliest tile tells
+        them, of which a small piece may hide some. pieces: that were found in this part"""
+        classes, bank = self.groups[group].classes, self.cards[group]
+        both = [
+            (tile, n)
+            for tile in bank.known_classes().tolist()
+            for n in self.top_kinds[group]
+            if classes[n][:-1] == classes[tile]
+        ]
+        tile, n = max(both, key=lambda v: np.logaddexp(*logs[list(v)]))
+        if logs[[tile, n]].min() < PLAIN_TOP or np.logaddexp(logs[tile], logs[n]) < math.log(0.5):
+            return logs
+        near = part.crop_window(overlap_windows(self.window_of({site}, part.pose), part.window))
+        ground, kind = Ground.bare(self.show_empty(near.window)), self.top_kinds[group][n]
+        scene = self.see_cards(group, near, pieces)
+        at, turns = self.sample_places(group, [site], near), self.groups[group].turns_of([site])
+        placed = place_card(bank, scene, at[0], int(turns[0]), tile)
+        if placed is None:
+            return logs
+        draw_card(ground, *placed)
+        outline = self.plan.sites[site].outlines[0]
+        alike = [
+            p
+            for p in pieces
+            if p.chance * p.kinds.get(kind, 0) > LIKELY_PIECE and depth_within(outline, p.foot) < 0
+        ]
+        colours = piece_colours(self.spots_of(alike, part), part.seen)
+        form = self.forms[self.form_of[self.names.index(kind)]]
+        width = form.feret_diameters[0] * self.view.scale
+        out = logs.copy()
+        out[n] += seek_piece(near.seen, ground, colours, width)
+        return log_softmax(out[None])[0]
+
     def show_empty(self, window: Window) -> np.ndarray:
         """(h, w, 3) log canvas of the empty board in a window"""
         x0, y0, x1, y1 = window
@@ -625,6 +673,13 @@ class LearnedReader:
         zoom = self.cards[group].samples / self.view.scale
         spread = self.spread_pieces(hiding, part)
         return CardScene.of(part.seen, self.show_empty(part.window), zoom, *spread)
+
+    def spots_of(self, pieces: Sequence[Finding], part: CanvasPart) -> list[PieceSpot]:
+        """Where pieces may lie in a part of the canvas"""
+        return [
+            PieceSpot(max(p.kinds, key=p.kinds.get), p.chance, *where)
+            for p, where in zip(pieces, zip(*self.spread_pieces(pieces, part)))
+        ]
 
     def spread_pieces(
         self, pieces: Sequence[Finding], part: CanvasPart

@@ -33,6 +33,7 @@ PLAN = parse_plan(
 )
 LAYOUTS = [{}, {"F1": ("field", "cube"), "P1": ("tile",)}, {"F1": ("forest",), "P1": ("other",)}]
 GROUPS = group_sites(PLAN, LAYOUTS)
+FORMS = group_forms(PLAN, GROUPS)
 
 
 def look_of(kind, value, lies="upright"):
@@ -55,7 +56,7 @@ def kind_looks():
 
 
 def test_cards_are_drawn_as_they_look_by_the_class_that_they_are(kind_looks):
-    [(group, bank)] = draw_card_banks(PLAN, GROUPS, kind_looks, 1.6).items()
+    [(group, bank)] = draw_card_banks(PLAN, GROUPS, FORMS, kind_looks, 1.6).items()
     assert GROUPS[group].ids == ("F1",), "piles show no cards"
     [cards] = bank.looks
     assert cards.pictures.shape[1:] == (round(40 * CARD_SAMPLES / 60), CARD_SAMPLES, 3)
@@ -70,17 +71,17 @@ def test_cards_are_drawn_as_they_look_by_the_class_that_they_are(kind_looks):
 
 def test_a_card_alone_is_not_told_from_others(kind_looks):
     del kind_looks["field"]
-    assert draw_card_banks(PLAN, GROUPS, kind_looks, 1.6) == {}
+    assert draw_card_banks(PLAN, GROUPS, FORMS, kind_looks, 1.6) == {}
 
 
 def test_cards_that_lie_any_way_round_are_kept_apart(kind_looks):
     kind_looks["field"] = [look_of("field", 4.0, "quarters")]
-    [bank] = draw_card_banks(PLAN, GROUPS, kind_looks, 1.6).values()
+    [bank] = draw_card_banks(PLAN, GROUPS, FORMS, kind_looks, 1.6).values()
     assert sorted(v.quarters for v in bank.looks) == [False, True]
 
 
 def test_cards_are_no_finer_than_the_canvas(kind_looks):
-    [bank] = draw_card_banks(PLAN, GROUPS, kind_looks, 0.2).values()
+    [bank] = draw_card_banks(PLAN, GROUPS, FORMS, kind_looks, 0.2).values()
     assert bank.samples == 0.2 and bank.looks[0].pictures.shape[1:3] == (8, 12)
 
 
@@ -146,3 +147,15 @@ def test_samples_with_known_cards_are_turned_by_half_as_a_second_look_is(new_com
 
 def test_there_is_nothing_to_know_where_no_cards_lie_under_pieces(lesson):
     assert not lesson.composer(1).carded
+
+
+def test_a_tile_on_which_a_small_piece_may_lie_is_drawn_too(kind_looks):
+    layouts = [{}, {"F1": ("cube",), "P1": ("tile",)}, {"P1": ("tile", "cube")}, {"P1": ("other",)}]
+    groups = group_sites(PLAN, layouts)
+    forms = group_forms(PLAN, groups)
+    banks = draw_card_banks(PLAN, groups, forms, kind_looks, 1.6)
+    [(group, bank)] = [(n, b) for n, b in banks.items() if groups[n].reads == "pile"]
+    assert bank.known_classes().tolist() == [groups[group].classes.index(("tile",))]
+    assert draw_card_banks(PLAN, groups, forms, kind_looks | {"tile": []}, 1.6).keys() == (
+        banks.keys() - {group}
+    )

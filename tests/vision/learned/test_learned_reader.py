@@ -682,6 +682,48 @@ def test_a_card_that_the_network_is_sure_of_stays_as_it_tells_it(card_reader):
     assert (card_reader.hear_cards(group, ["F1"], sure, whole_part(seen), [], {}) == sure).all()
 
 
+@pytest.fixture
+def tile_reader(image):
+    """Of a plan with a tile on its piles, and small cubes on that"""
+    tile = {"kind": "tile", "size": [20, 20], "height": 1}
+    plan = parse_plan(DRAWN | {"piece": [*DRAWN["piece"], tile]})
+    laid = {"P1": ("tile",), "P2": ("tile", "cube"), "F1": ("cube",)}
+    reader = untaught_reader(plan, [{}, laid], image)
+    group = next(n for n, g in enumerate(reader.groups) if "P1" in g.ids)
+    side = round(20 * reader.view.scale)
+    fine = np.full((1, side, side, 3), 4.0, np.float32)
+    fine[:, side // 2 :, :, 0] = 4.8
+    tile = np.array([reader.groups[group].classes.index(("tile",))])
+    reader.cards = {group: CardBank(0.5, (CardLooks.of(tile, fine, (10, 10), False),))}
+    return reader
+
+
+@pytest.mark.parametrize("covered", [False, True])
+def test_every_pixel_of_a_tile_tells_whether_a_small_piece_lies_on_it(tile_reader, covered):
+    [(group, bank)] = tile_reader.cards.items()
+    classes = tile_reader.groups[group].classes
+    tile, both = (classes.index(c) for c in (("tile",), ("tile", "cube")))
+    seen, view = tile_reader.empty.copy(), tile_reader.view
+    face = bank.looks[0].fine[0]
+    first = view.to_px(tile_reader.plan.sites["P1"].centre) - len(face) / 2 + 0.5
+    x, y = np.rint(first).astype(int)
+    seen[y : y + len(face), x : x + len(face)] = face
+    elsewhere = np.array([130.0, 50.0])
+    cubes = [elsewhere, *([tile_reader.plan.sites["P1"].centre + 3] if covered else [])]
+    for at in cubes:
+        x, y = np.rint(view.to_px(at)).astype(int)
+        cv2.circle(seen, (int(x), int(y)), round(4 * view.scale), (5.2, 5.0, 4.6), -1)
+    logs = np.full(len(classes), math.log(1e-4))
+    logs[tile], logs[both] = math.log(0.5), math.log(0.5)
+    found = [Finding(0, elsewhere, elsewhere, 0.9, {"cube": 1.0}, 0)]
+    heard = tile_reader.hear_tile(group, "P1", logs, whole_part(seen), found)
+    assert math.exp(heard[both if covered else tile]) > 0.9
+    assert np.exp(heard).sum() == pytest.approx(1)
+    sure = logs.copy()
+    sure[both] = math.log(1e-3)
+    assert tile_reader.hear_tile(group, "P1", sure, whole_part(seen), found) is sure
+
+
 def test_cards_are_kept_with_the_reader(card_reader, image):
     again = LearnedReader.unpack(card_reader.plan, card_reader.pack())
     [(group, bank)] = card_reader.cards.items()

@@ -4,7 +4,13 @@ import pytest
 
 from vision.learned.card_view import Lie
 from vision.learned.cards import draw_card
-from vision.learned.piece_view import Ground, PieceSpot, weigh_pieces
+from vision.learned.piece_view import (
+    Ground,
+    PieceSpot,
+    piece_colours,
+    seek_piece,
+    weigh_pieces,
+)
 
 CARD, CUBE = 60, 12  # px across
 PLAIN, SIGN, WOOD = (3.0, 3.6, 4.2), (5.0, 5.0, 5.0), (5.1, 5.0, 4.9)
@@ -92,3 +98,19 @@ def test_what_is_compared_with_nothing_becomes_no_likelier(ground, seen):
     draw_cube(seen, glare, (6.0, 6.0, 6.0))
     assert weigh_pieces([spot_at(glare, 0.2)], seen, ground) == pytest.approx([0.2])
     assert weigh_pieces([spot_at(PLACES["sign"], 0.6)], seen, ground)[0] < 0.5
+
+
+def test_a_piece_is_sought_where_most_speaks_for_one(ground, seen):
+    colours = piece_colours([spot_at(PLACES["sure"], 0.99)], seen)
+    assert colours.mean(0) == pytest.approx(WOOD, abs=0.1)
+    assert seek_piece(seen, ground, colours, CUBE) > 4
+    bare = (ground.picture - 0.3).astype(np.float32)
+    assert seek_piece(bare, ground, colours, CUBE) < -1
+    assert seek_piece(seen, ground, colours, 3 * CARD) == 0, "none so large lies on it"
+
+
+def test_where_no_other_piece_is_known_something_unlike_the_card_hardly_speaks_for_one(
+    ground, seen
+):
+    none = piece_colours([], seen)
+    assert none.shape == (0, 3) and 0 < seek_piece(seen, ground, none, CUBE) < 3

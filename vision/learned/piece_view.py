@@ -29,6 +29,9 @@ PIECE_SAYS, PIXEL_SAYS, BOTH_ALIKE = 2.0, 4.0, 0.5
 LIKELY_PIECE = 0.5  # chance from which a piece hides others, and shows how they look
 # of a piece that must lie on the card, and under no other piece, for it to be told
 LEAST_VISIBLE = 0.3
+# the same of what fills a site, and by how much it fits better than nothing where nothing lies; log-density of
+# its colours where none is known
+FILLED_SAYS, ANYTHING_FITS, UNKNOWN_DENSITY = 1.0, 0.5, -2.0
 MOSTLY_ON_CARD = 0.8  # of a piece that is sought on a card must lie on it
 
 
@@ -147,3 +150,20 @@ def piece_colours(spots: Sequence[PieceSpot], seen: np.ndarray) -> np.ndarray:
     """(n, 3) what is seen (h, w, 3) of pieces"""
     surely = [s.cover(np.zeros(2), seen.shape[:2], SURELY_HIDDEN * s.widths[0]) for s in spots]
     return seen[np.any([np.zeros(seen.shape[:2], bool), *surely], 0)]
+
+
+def weigh_filled(
+    seen: np.ndarray, empty: np.ndarray, inside: np.ndarray, colours: np.ndarray
+) -> float:
+    """By how much something that fills a site is likelier than nothing (the logarithm), by what is seen of it
+    (h, w, 3). empty: (h + 2, w + 2, 3) how it looks empty, a pixel farther all round, for it may be seen so much
+    astray; inside: (h, w); colours: (n, 3) seen of such things elsewhere"""
+    h, w = inside.shape
+    shows = [
+        card_logs(seen, empty[y : y + h, x : x + w], inside)[inside]
+        for x, y in ((1, 1), (0, 1), (2, 1), (1, 0), (1, 2))
+    ]
+    unknown = np.full(int(inside.sum()), UNKNOWN_DENSITY)
+    hides = np.log(colour_density(seen[inside], colours)) if len(colours) else unknown
+    told = [np.clip(hides - v, -PIXEL_SAYS, PIXEL_SAYS).mean() for v in shows]
+    return FILLED_SAYS * (min(told) - ANYTHING_FITS)

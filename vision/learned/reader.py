@@ -48,6 +48,7 @@ from vision.learned.findings import (
     join_findings,
 )
 from vision.learned.groups import (
+    EMPTY,
     FOREIGN,
     UNDER,
     Form,
@@ -79,6 +80,7 @@ from vision.learned.piece_view import (
     PieceSpot,
     piece_colours,
     seek_piece,
+    weigh_filled,
     weigh_pieces,
 )
 from vision.learned.plain_sites import CELL, average_cells, compare_sites, plain_logs
@@ -115,6 +117,10 @@ HIDES = 0.3  # chance of a loose piece from which what lies under it is taken fo
 FOREIGN_SHOWN = math.log(200 / 8)
 # chance of a pile's tile with a small piece, or without, below which pixels are not asked
 PLAIN_TOP = math.log(0.01)
+# log-probabilities of nothing between which pixels are asked; of something from which its colours are known; of
+# a site that something must cover; pixels of which one is kept
+PLAINLY_FILLED, PLAINLY_BARE, SURELY_FILLED = (math.log(v) for v in (0.02, 0.98, 0.97))
+FILLING, FEWER_PIXELS = 0.7, 5
 OVERLOOKED = 0.1  # the chance of a piece on a pile of which nothing was found
 LIKELY_BLOCK = math.log(0.02)  # chance of a piece over several sites from which it is looked at
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
@@ -236,6 +242,7 @@ class LearnedReader:
             else:
                 rows = self.classify_sites(n, ids, quarter, shown, off, part.origin, tops)
                 rows = self.hear_blocks(n, ids, rows, quarter, shown, part.origin)
+                rows = self.hear_filled(n, ids, rows, part)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     heard = self.hear_piece(n, row, top)
@@ -620,6 +627,51 @@ class LearnedReader:
             share = 1.0 if best is None else kinds.get(kind, 0.0)
             heard[n] = math.log(max(chance * share, UNLIKELY))
         return log_softmax((logs + heard)[None])[0]
+
+    def hear_filled(
+        self, group: int, ids: Sequence[str], logs: np.ndarray, part: CanvasPart
+    ) -> np.ndarray:
+        """(sites, classes) log-probabilities, those of nothing where a doubt is between nothing and something
+        that fills the site: by every pixel of it, in colours that show on such things elsewhere"""
+        g, out = self.groups[group], logs.copy()
+        if g.reads != "pile" or len(g.classes) <= FOREIGN + 1:
+            return logs
+        likely = [FOREIGN + 1 + int(row[FOREIGN + 1 :].argmax()) for row in logs]
+        empty = logs[:, EMPTY]
+        doubted = [
+            n
+            for n in np.flatnonzero((empty > PLAINLY_FILLED) & (empty < PLAINLY_BARE))
+            if self.fills_site(g.classes[likely[n]], ids[n])
+        ]
+        if not doubted:
+            return logs
+        colours: dict[int, list[np.ndarray]] = defaultdict(list)
+        for n in np.flatnonzero(logs[np.arange(len(ids)), likely] > SURELY_FILLED):
+            seen, _, inside = self.cut_site(ids[n], part)
+            colours[likely[n]].append(seen[inside][::FEWER_PIXELS])
+        for n in doubted:
+            known = np.concatenate([np.zeros((0, 3), np.float32), *colours[likely[n]]])
+            out[n, EMPTY] -= weigh_filled(*self.cut_site(ids[n], part), known)
+        return log_softmax(out)
+
+    def fills_site(self, contents: Sequence[str], site: str) -> bool:
+        """Whether the uppermost of these pieces covers most of it"""
+        area = cv2.contourArea(self.plan.sites[site].outlines[0].astype(np.float32))
+        kind = self.plan.pieces.get(contents[-1])
+        return kind is not None and np.prod(kind.footprint) > FILLING * area
+
+    def cut_site(self, site: str, part: CanvasPart) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `weigh_filled` takes a site: what is seen of it, how it looks empty, what lies inside"""
+        outline = self.view.to_px(self.plan.sites[site].outlines[0]) - part.origin
+        x, y = np.maximum(np.floor(outline.min(0)).astype(int), 1)
+        x1, y1 = np.minimum(
+            np.ceil(outline.max(0)).astype(int), np.array(part.seen.shape[1::-1]) - 2
+        )
+        inside = np.zeros((y1 + 1 - y, x1 + 1 - x), np.uint8)
+        sixteenths = np.rint(16 * (outline - (x, y))).astype(np.int32)
+        cv2.fillPoly(inside, [sixteenths], 1, cv2.LINE_8, 4)
+        around = self.show_empty(part.window)[y - 1 : y1 + 2, x - 1 : x1 + 2]
+        return part.seen[y : y1 + 1, x : x1 + 1], around, inside > 0
 
     def hear_tile(
         self,

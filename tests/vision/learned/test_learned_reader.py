@@ -685,12 +685,12 @@ def test_a_card_that_the_network_is_sure_of_stays_as_it_tells_it(card_reader):
 @pytest.fixture
 def tile_reader(image):
     """Of a plan with a tile on its piles, and small cubes on that"""
-    tile = {"kind": "tile", "size": [20, 20], "height": 1}
+    tile = {"kind": "tile", "size": [24, 24], "height": 1}
     plan = parse_plan(DRAWN | {"piece": [*DRAWN["piece"], tile]})
     laid = {"P1": ("tile",), "P2": ("tile", "cube"), "F1": ("cube",)}
     reader = untaught_reader(plan, [{}, laid], image)
     group = next(n for n, g in enumerate(reader.groups) if "P1" in g.ids)
-    side = round(20 * reader.view.scale)
+    side = round(24 * reader.view.scale)
     fine = np.full((1, side, side, 3), 4.0, np.float32)
     fine[:, side // 2 :, :, 0] = 4.8
     tile = np.array([reader.groups[group].classes.index(("tile",))])
@@ -722,6 +722,26 @@ def test_every_pixel_of_a_tile_tells_whether_a_small_piece_lies_on_it(tile_reade
     sure = logs.copy()
     sure[both] = math.log(1e-3)
     assert tile_reader.hear_tile(group, "P1", sure, whole_part(seen), found) is sure
+
+
+def test_a_doubt_whether_something_fills_a_site_is_told_by_every_pixel_of_it(tile_reader):
+    [group] = tile_reader.cards
+    classes = tile_reader.groups[group].classes
+    tile = classes.index(("tile",))
+    seen, view = tile_reader.empty.copy(), tile_reader.view
+    for site in ("P1", "P3"):
+        x, y = np.rint(view.to_px(tile_reader.plan.sites[site].centre)).astype(int)
+        seen[y - 24 : y + 24, x - 24 : x + 24] -= (1.0, 0, 0)
+    logs = np.full((3, len(classes)), math.log(1e-4))
+    logs[:, 0], logs[:, tile] = math.log(0.6), math.log(0.4)
+    logs[2, 0], logs[2, tile] = math.log(0.005), math.log(0.99)
+    filled, bare, sure = tile_reader.hear_filled(group, ["P1", "P2", "P3"], logs, whole_part(seen))
+    assert math.exp(filled[tile]) > 0.9 and math.exp(bare[0]) > 0.9
+    assert sure == pytest.approx(logs[2], abs=0.01)
+    small = classes.index(("tile", "cube"))
+    logs[:, tile], logs[:, small] = logs[:, small], logs[:, tile].copy()
+    asked = tile_reader.hear_filled(group, ["P1", "P2", "P3"], logs, whole_part(seen))
+    assert asked is logs, "a cube may lie anywhere on it"
 
 
 def test_cards_are_kept_with_the_reader(card_reader, image):

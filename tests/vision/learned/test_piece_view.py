@@ -9,6 +9,7 @@ from vision.learned.piece_view import (
     PieceSpot,
     piece_colours,
     seek_piece,
+    weigh_filled,
     weigh_pieces,
 )
 
@@ -114,3 +115,23 @@ def test_where_no_other_piece_is_known_something_unlike_the_card_hardly_speaks_f
 ):
     none = piece_colours([], seen)
     assert none.shape == (0, 3) and 0 < seek_piece(seen, ground, none, CUBE) < 3
+
+
+def test_a_thing_of_its_slots_colour_hides_the_print_of_the_slot():
+    rng = np.random.default_rng(4)
+    slot = np.full((22, 42, 3), SIGN, np.float32)
+    slot[8:14, 16:26] -= 0.5
+    inside, colours = np.ones((20, 40), bool), np.float32(SIGN) + rng.normal(0, 0.05, (50, 3))
+    noise = rng.normal(0, 0.03, (20, 40, 3))
+    bare, filled = (v[1:-1, 1:-1] + noise for v in (slot, np.full_like(slot, SIGN)))
+    astray = slot[1:-1, 2:] + noise
+    for known in (colours, np.zeros((0, 3))):
+        empty, moved, full = (
+            weigh_filled(np.float32(v), slot, inside, np.float32(known))
+            for v in (bare, astray, filled)
+        )
+        assert max(empty, moved) < -1 and full > empty + 0.3
+    other = weigh_filled(
+        np.float32(filled - (2.0, 0, 0)), slot, inside, np.float32(colours - (2.0, 0, 0))
+    )
+    assert other > 2

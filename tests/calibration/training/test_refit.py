@@ -112,11 +112,13 @@ def test_frames_are_the_same_where_they_are_learnt_from_and_read():
 
 
 def test_what_describes_a_place_is_shaken_only_where_classes_are_fitted_last(monkeypatch):
-    """By noise, and of sites half of it left out, which leaves what is expected as it was"""
+    """By noise, and of sites half of it left out, not of close-ups: its mean stays as it was"""
     ones = np.ones((4000, 20), np.float32)
-    site, piece = (
-        np.asarray(disturb_numbers(name, ones, jax.random.key(1))) for name in ("site", "piece")
+    site, piece, close = (
+        np.asarray(disturb_numbers(name, ones, jax.random.key(1)))
+        for name in ("site", "piece", "close")
     )
+    assert (close != 0).all() and close.std() == pytest.approx(0.5, abs=0.02)
     assert site.mean() == pytest.approx(1, abs=0.05) == piece.mean()
     assert (site == 0).mean() == pytest.approx(0.5, abs=0.02) and (piece != 0).all()
     assert piece.std() == pytest.approx(0.5, abs=0.02)
@@ -137,7 +139,7 @@ def test_what_describes_a_place_is_shaken_only_where_classes_are_fitted_last(mon
     }
     for parts in (False, True):
         fit_classifier("piece", initial_weights(shapes, 0), rows, 2, parts)
-        assert shaken == ["piece"] * parts
+        assert shaken == ["piece", "close"] * parts
 
 
 def test_what_two_numbers_tell_only_together_is_learnt_of_pieces(monkeypatch):

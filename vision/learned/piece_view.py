@@ -159,6 +159,8 @@ def weigh_filled(
     (h, w, 3). empty: (h + 2, w + 2, 3) how it looks empty, a pixel farther all round, for it may be seen so much
     astray; inside: (h, w); colours: (n, 3) seen of such things elsewhere"""
     h, w = inside.shape
+    if not inside.any():
+        return 0.0
     shows = [
         card_logs(seen, empty[y : y + h, x : x + w], inside)[inside]
         for x, y in ((1, 1), (0, 1), (2, 1), (1, 0), (1, 2))

@@ -135,3 +135,6 @@ def test_a_thing_of_its_slots_colour_hides_the_print_of_the_slot():
         np.float32(filled - (2.0, 0, 0)), slot, inside, np.float32(colours - (2.0, 0, 0))
     )
     assert other > 2
+    assert weigh_filled(np.float32(bare), slot, ~inside, np.float32(colours)) == 0, (
+        "beyond the canvas"
+    )

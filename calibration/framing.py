@@ -19,7 +19,7 @@ from vision.photometry.small_picture import View
 from vision.plan import Plan, Site
 from vision.registration.aruco_cards import ENOUGH_CARDS, IDS, find_cards
 from vision.registration.registrar import checked_picture
-from vision.storage.opencv_compat import to_grey
+from vision.storage.image_array import to_grey
 from vision.storage.photo_file import is_dark
 
 DIM, BURNT_SHARE = 45.0, 0.03  # grey levels; share of the picture

@@ -24,7 +24,7 @@ from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import to_reference_logs
 from vision.plan import Plan
 from vision.registration.tile_frame import PATTERN_MM
-from vision.storage.opencv_compat import to_grey
+from vision.storage.image_array import to_grey
 
 # from B, G, R to brightness, blue minus green, and red minus green
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)

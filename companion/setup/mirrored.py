@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision.registration.aruco_cards import ENOUGH_CARDS, find_cards
-from vision.storage.opencv_compat import to_grey
+from vision.storage.image_array import to_grey
 from vision.storage.photo_file import is_dark
 
 

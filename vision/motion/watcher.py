@@ -13,7 +13,7 @@ from vision.geometry.pose import Pose
 from vision.motion.hand_detector import ForeignObject, find_foreign
 from vision.photometry.small_picture import View
 from vision.plan import Plan
-from vision.storage.opencv_compat import to_grey
+from vision.storage.image_array import to_grey
 
 BLOCK = 8  # side of a block, pixels of the small picture
 WATCHED_PX = 480  # the most pixels along the longer side of the small picture

@@ -4,12 +4,12 @@ and where they are in a picture."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import cv2
 import numpy as np
 
 from vision.plan import Plan
-from vision.storage import opencv_compat
 
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
@@ -42,13 +42,29 @@ def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
     return rough | find_cards_near(grey, rough)
 
 
+@cache
+def _make_detector() -> cv2.aruco.ArucoDetector:
+    p = cv2.aruco.DetectorParameters()
+    p.minDistanceToBorder = 0  # a card whose white margin is cropped by the picture is still good
+    p.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
+    return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), p)
+
+
+def detect_aruco(grey: np.ndarray) -> dict[int, np.ndarray]:
+    """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen
+    twice is left out"""
+    corners, ids, _ = _make_detector().detectMarkers(grey)
+    seen = [] if ids is None else ids.tolist()
+    return {i: c[0].astype(float) for i, c in zip(seen, corners) if seen.count(i) == 1}
+
+
 def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarray]:
     """The same at the picture's own size. Next to a dark board a camera may overexpose white cards
     so much that their black bars become too narrow to be recognised: `wanted` cards that are not
     found are searched for with widened bars too"""
-    found = {i: c for i, c in opencv_compat.detect_aruco(grey).items() if i in IDS}
+    found = {i: c for i, c in detect_aruco(grey).items() if i in IDS}
     if missing := [i for i in wanted if i not in found]:
-        wider = opencv_compat.detect_aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
+        wider = detect_aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
         found |= {i: wider[i] for i in missing if i in wider}
     return found
 

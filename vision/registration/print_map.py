@@ -17,8 +17,7 @@ from vision.geometry.site_windows import spread_grid
 from vision.kernels import Kernel
 from vision.plan import Plan
 from vision.registration.board_edges import peaks_between
-from vision.storage import opencv_compat
-from vision.storage.opencv_compat import decode_image
+from vision.storage.image_array import decode_image, to_grey
 
 CANVAS = 900  # longer side of the map, pixels
 RADIUS = 10  # of a patch, pixels of its own level
@@ -49,7 +48,7 @@ class Picture:
             self.levels.append(
                 cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
                 if self.levels
-                else opencv_compat.to_grey(self.image)
+                else to_grey(self.image)
             )
         return self.levels[k]
 
@@ -64,7 +63,7 @@ class Picture:
             cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_CONSTANT,
         )
-        return opencv_compat.to_grey(seen)
+        return to_grey(seen)
 
 
 def at_level(px: np.ndarray, k: int) -> np.ndarray:

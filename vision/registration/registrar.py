@@ -41,7 +41,7 @@ from vision.registration.pose_refinement import (
 from vision.registration.print_map import SEEN_CORRELATION, Picture, PrintMap
 from vision.registration.tile_frame import Tiles, locate_tiles, settle_tiles
 from vision.registration.whole_board import WholeBoard
-from vision.storage.opencv_compat import decode_image
+from vision.storage.image_array import decode_image
 
 SMALLEST_PICTURE, LARGEST_PICTURE = 160, 20000  # sides of a picture, pixels
 STILL_PX = 0.35  # below this, the camera has not moved, at 1640 wide

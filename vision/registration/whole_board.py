@@ -15,7 +15,7 @@ from vision.geometry.symmetry import SQUARES_ASTRAY
 from vision.photometry.room_light import DARK
 from vision.plan import Plan
 from vision.registration.print_map import Picture, compose_board
-from vision.storage.opencv_compat import decode_image
+from vision.storage.image_array import decode_image
 
 VIEW_PX = 450  # longer side of the view, pixels
 # margin of table included around the board, and around loose tiles, as shares of the longer side

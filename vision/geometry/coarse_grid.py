@@ -11,19 +11,8 @@ def grid_nodes(shape: tuple[int, ...], step: int) -> np.ndarray:
     """(h', w', 2) x and y of every `step`th pixel of a picture (h, w, ...), extending beyond its
     edges"""
     h, w = shape[:2]
-    return np.stack(
-        np.meshgrid(
-            np.arange(0, w + step, step, dtype=float), np.arange(0, h + step, step, dtype=float)
-        ),
-        -1,
-    )
-
-
-def node_maps(shape: tuple[int, ...], step: int) -> tuple[np.ndarray, np.ndarray]:
-    """cv2.remap maps, (h, w) each: the position of every pixel in grid_nodes()"""
-    h, w = shape[:2]
-    x, y = np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step)
-    return x, y
+    x, y = (np.arange(0, side + step, step, dtype=float) for side in (w, h))
+    return np.stack(np.meshgrid(x, y), -1)
 
 
 def sample_at(picture: np.ndarray, px: np.ndarray, border: int) -> np.ndarray:
@@ -35,4 +24,6 @@ def sample_at(picture: np.ndarray, px: np.ndarray, border: int) -> np.ndarray:
 
 def interpolate_nodes(values: np.ndarray, shape: tuple[int, ...], step: int) -> np.ndarray:
     """(h, w, ...) float32, interpolated from values at grid_nodes(), (h', w', ...)"""
-    return cv2.remap(values.astype(np.float32), *node_maps(shape, step), cv2.INTER_LINEAR)
+    h, w = shape[:2]
+    x, y = np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step)
+    return cv2.remap(values.astype(np.float32), x, y, cv2.INTER_LINEAR)

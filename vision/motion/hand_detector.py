@@ -72,8 +72,8 @@ def match_lighting(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np
 
     Fitted robustly to most of the picture, so that a hand does not count as light."""
     h, w = known.shape
-    x, y = np.linspace(-1, 1, w)[None, ::4], np.linspace(-1, 1, h)[::4, None]
-    x, y = np.broadcast_arrays(x, y)
+    across, down = np.linspace(-1, 1, w)[None], np.linspace(-1, 1, h)[:, None]
+    x, y = np.broadcast_arrays(across[:, ::4], down[::4])
     out = before.astype(np.float32)
     for c in range(3):
         b, n = before[::4, ::4, c].astype(np.float64) + 4, now[::4, ::4, c].astype(np.float64) + 4
@@ -88,9 +88,7 @@ def match_lighting(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np
             s = max(1.5 * np.median(np.abs(off)), 0.02)
             weight = 1 / (1 + (off / s) ** 2) ** 2
             k = np.linalg.solve(A.T @ (A * weight[:, None]) + 1e-6 * np.eye(3), A.T @ (weight * r))
-        gain = np.exp(
-            k[0] + k[1] * np.linspace(-1, 1, w)[None] + k[2] * np.linspace(-1, 1, h)[:, None]
-        )
+        gain = np.exp(k[0] + k[1] * across + k[2] * down)
         out[..., c] = (out[..., c] + 4) * gain - 4
     return np.clip(out, 0, 255)
 
@@ -107,10 +105,8 @@ def find_differences(
     up, down = (cv2.blur(reduce(np.add, map(np.multiply, b, c)), size) for c in (n, b))
     gain = np.clip(up / np.maximum(down, 1), *GAIN)
     apart = reduce(cv2.max, map(cv2.absdiff, n, b))
-    strong = (
-        np.minimum(apart, reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)]))
-        > STRONG
-    )
+    apart_in_light = reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)])
+    strong = np.minimum(apart, apart_in_light) > STRONG
     # the half with the smaller differences shows the effect of noise and of light that is not
     # linear
     usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
@@ -156,19 +152,11 @@ def glow_levels(
 ) -> np.ndarray:
     """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to the earlier view: a smooth fit
     that ignores objects in it"""
-    near = (
-        cv2.dilate(part.astype(np.uint8), np.ones((GLOW_REACH, GLOW_REACH), np.uint8)) > 0
-    ) & known
-    y, x = np.nonzero(near)
-    places = [2 * (v - v.min()) / max(np.ptp(v), 1) - 1 for v in (x, y)]
-    terms = np.stack(
-        [
-            places[0] ** i * places[1] ** j
-            for i in range(GLOW_DEGREE + 1)
-            for j in range(GLOW_DEGREE + 1 - i)
-        ],
-        1,
-    )
+    near = cv2.dilate(part.astype(np.uint8), np.ones((GLOW_REACH, GLOW_REACH), np.uint8)) > 0
+    y, x = np.nonzero(near & known)
+    across, down = (2 * (v - v.min()) / max(np.ptp(v), 1) - 1 for v in (x, y))
+    powers = [(i, j) for i in range(GLOW_DEGREE + 1) for j in range(GLOW_DEGREE + 1 - i)]
+    terms = np.stack([across**i * down**j for i, j in powers], 1)
     out = np.zeros(before.shape, np.float32)
     for c in range(3):
         more = now[y, x, c].astype(float) - before[y, x, c]
@@ -195,42 +183,37 @@ def find_foreign(plan: Plan, now: View, before: View) -> ForeignObject | None:
     )
     wide = ARM_MM * board_scale(now.pose, plan)
     ref = match_lighting(ref, now.small, known)
-    strong, weak, lit = find_differences(ref, now.small, known)
-    parts = find_arms(strong, weak, known, board, beside, wide, (ref, now.small))
+    parts, lit = find_arms(ref, now.small, known, board, beside, wide)
     glows = [p for p in parts if is_glow(p, lit, board & known, 2 * len(round_element(wide)))]
     if glows:  # an arm may reach into the glow
         ref = (ref + glow_levels(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
         ref = match_lighting(ref, now.small, known)
-        strong, weak, _ = find_differences(ref, now.small, known)
-        parts = find_arms(strong, weak, known, board, beside, wide, (ref, now.small))
+        parts, _ = find_arms(ref, now.small, known, board, beside, wide)
     if not parts:
         return None
     mask = np.any(parts, 0)
     reach = cv2.dilate(mask.astype(np.uint8), round_element(wide)).astype(bool)
-    return ForeignObject(
-        mask,
-        masked_sites(plan, now.pose, reach),
-        float((mask & board).sum() / max(board.sum(), 1)),
-    )
+    share = float((mask & board).sum() / max(board.sum(), 1))
+    return ForeignObject(mask, masked_sites(plan, now.pose, reach), share)
 
 
 def find_arms(
-    strong: np.ndarray,
-    weak: np.ndarray,
+    before: np.ndarray,
+    now: np.ndarray,
     known: np.ndarray,
     board: np.ndarray,
     beside: np.ndarray,
     wide: float,
-    pictures: tuple[np.ndarray, np.ndarray],
-) -> list[np.ndarray]:
+) -> tuple[list[np.ndarray], np.ndarray]:
     """(h, w) bool each: differences at least `wide` pixels wide that reach from the picture's edge
-    over the board. beside: the area beside the sites; pictures: before and now"""
+    over the board; and (h, w) the grey levels by which it is brighter. before: from
+    `match_lighting`; beside: the area beside the sites"""
+    strong, weak, lit = find_differences(before, now, known)
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, round_element(wide))
     labels = cv2.connectedComponents(body)[1]
     # the border of the other view counts as the picture's edge
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)
     rim = cv2.erode(rim, THREE) == 0
-    before, now = pictures
     contrasts = cache(lambda: (print_contrast(before), print_contrast(now)))  # few parts need it
     out = []
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
@@ -246,7 +229,7 @@ def find_arms(
             or is_hidden(way, *contrasts(), wide)
         ):
             out.append(part)
-    return out
+    return out, lit
 
 
 def round_element(wide: float) -> np.ndarray:
@@ -257,11 +240,9 @@ def round_element(wide: float) -> np.ndarray:
 
 def masked_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
     """The sites that the mask hides to a noticeable part"""
-    out = set()
-    for site in plan.site:
-        for outline in site.outlines:
-            area = outline_mask([outline], pose.to_px, mask.shape)
-            if (mask & area).sum() > 0.05 * max(area.sum(), 1):
-                out.add(site.id)
-                break
-    return frozenset(out)
+
+    def is_masked(outline: np.ndarray) -> bool:
+        area = outline_mask([outline], pose.to_px, mask.shape)
+        return bool((mask & area).sum() > 0.05 * max(area.sum(), 1))
+
+    return frozenset(site.id for site in plan.site if any(map(is_masked, site.outlines)))

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.geometry.pose import Pose
+from vision.storage.image_array import halve_image
 
 # points per side whose pixels are computed exactly; the rest is interpolated by a parabola
 EXACT_POINTS = 3
@@ -47,8 +48,7 @@ class Pyramid:
     def level(self, n: int) -> np.ndarray:
         """The picture halved n times, (h, w, 3) uint8"""
         while len(self.levels) <= n:
-            big = self.levels[-1]
-            self.levels.append(cv2.resize(big, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+            self.levels.append(halve_image(self.levels[-1]))
         return self.levels[n]
 
 

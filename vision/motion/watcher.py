@@ -13,7 +13,7 @@ from vision.geometry.pose import Pose
 from vision.motion.hand_detector import ForeignObject, find_foreign
 from vision.photometry.small_picture import View
 from vision.plan import Plan
-from vision.storage.image_array import to_grey
+from vision.storage.image_array import halve_image, to_grey
 
 BLOCK = 8  # side of a block, pixels of the small picture
 WATCHED_PX = 480  # the most pixels along the longer side of the small picture
@@ -108,11 +108,8 @@ class Watcher:
         if not rested:
             soon = now - self._moved_at >= SOON and self._settled is not None
             state, more = self._at_rest(planes) if soon else ("", {})
-            return self._say(
-                "moving" if self._state not in ("hand", "moving") else self._state,
-                now,
-                soon=more.get("changed") if state == "still" else None,
-            )
+            going_on = self._state if self._state in ("hand", "moving") else "moving"
+            return self._say(going_on, now, soon=more.get("changed") if state == "still" else None)
         state, more = self._at_rest(planes)
         return self._say(state, now, **more)
 
@@ -129,12 +126,8 @@ class Watcher:
         something moves, or has just stopped"""
         if self._state == "dark" or now - self._moved_at >= REST - SLACK:
             return []
-        often = np.arange(HURRY, REST - HURRY / 2, HURRY)
-        return [
-            at
-            for at in (*(self._moved_at + often).tolist(), self._moved_at + REST - 2 * SLACK)
-            if at > now
-        ]
+        often = self._moved_at + np.arange(HURRY, REST - HURRY / 2, HURRY)
+        return [at for at in (*often.tolist(), self._moved_at + REST - 2 * SLACK) if at > now]
 
     def _moved(self, planes: Planes, now: float, state: str) -> TableState:
         self._moved_at, self._checked, self._rests = now, None, planes
@@ -185,9 +178,8 @@ class Watcher:
         (Registrar.scene)."""
         if is_dark_view(shrink_picture(image)):
             return TableState("dark", 0.0)
-        foreign = self._hand(
-            View.of(image, pose), self._views or ((scene,) if scene is not None else ())
-        )
+        before = self._views or ((scene,) if scene is not None else ())
+        foreign = self._hand(View.of(image, pose), before)
         return TableState("hand" if foreign is not None else "still", 0.0, foreign=foreign)
 
     def _view(self, image: np.ndarray) -> View:
@@ -205,9 +197,8 @@ class Watcher:
         without it."""
         found = None
         for view in before:
-            found = find_foreign(self.plan, now, view)
-            if found is None:
-                return None
+            if (found := find_foreign(self.plan, now, view)) is None:
+                break
         return found
 
     def _learn(self, change: np.ndarray) -> bool:
@@ -242,12 +233,10 @@ class Watcher:
         )
         if changed.mean() > SHAKEN:
             return False
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(changed)
+        x, y, w, h, area = cv2.connectedComponentsWithStats(changed)[2][1:].T
         rows, columns = changed.shape
-        for x, y, w, h, area in stats[1:count]:
-            if area >= 12 and (x <= 1 or y <= 1 or x + w >= columns - 1 or y + h >= rows - 1):
-                return True
-        return False
+        at_edge = (x <= 1) | (y <= 1) | (x + w >= columns - 1) | (y + h >= rows - 1)
+        return bool((at_edge & (area >= 12)).any())
 
     def _at_rest(self, planes: Planes) -> tuple[str, dict]:
         """What a table at rest shows (state and other fields of a TableState): a resting hand, a
@@ -284,13 +273,10 @@ def shrink_picture(image: np.ndarray) -> np.ndarray:
     nothing as a strided view"""
     while max(image.shape[:2]) > 2 * WATCHED_PX:
         image = image[::2, ::2]
-    small = (
-        np.ascontiguousarray(image[..., 1])
-        if image.ndim == 3 and image.shape[2] > 1
-        else to_grey(image)
-    )
+    colour = image.ndim == 3 and image.shape[2] > 1
+    small = np.ascontiguousarray(image[..., 1]) if colour else to_grey(image)
     if max(small.shape) > WATCHED_PX:
-        small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+        small = halve_image(small)
     return small[: small.shape[0] // BLOCK * BLOCK, : small.shape[1] // BLOCK * BLOCK]
 
 
@@ -307,12 +293,9 @@ def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
     step = max(round(image.shape[0] / small.shape[0]), 1)
     part = image[: small.shape[0] * step : step, : small.shape[1] * step : step]
     red, blue = (
-        cv2.resize(
-            np.ascontiguousarray(part[..., c]), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA
-        )
-        for c in (2, 0)
+        LOG_STEPS[halve_image(np.ascontiguousarray(part[..., channel]))] for channel in (2, 0)
     )
-    return LOG_STEPS[small], cv2.subtract(LOG_STEPS[red], LOG_STEPS[blue])
+    return LOG_STEPS[small], cv2.subtract(red, blue)
 
 
 def are_comparable(a: Planes, b: Planes) -> bool:
@@ -332,9 +315,7 @@ def block_restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
     rows, columns = a.shape[0] // block, a.shape[1] // block
     d = cv2.subtract(a, b).astype(np.float32)
     mean = cv2.resize(d, (columns, rows), interpolation=cv2.INTER_AREA)
-    flat = cv2.absdiff(
-        d, cv2.resize(mean, (d.shape[1], d.shape[0]), interpolation=cv2.INTER_NEAREST)
-    )
+    flat = cv2.absdiff(d, cv2.resize(mean, d.shape[::-1], interpolation=cv2.INTER_NEAREST))
     apart = cv2.resize(flat, (columns, rows), interpolation=cv2.INTER_AREA)
     around = cv2.medianBlur(mean, 5)
     return np.maximum(apart, 0.5 * np.abs(mean - around))

@@ -13,6 +13,7 @@ from vision.geometry.pose import Pose
 from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.board_edges import board_edges
+from vision.storage.image_array import reduce_image
 
 OUTLINED_PX = 480  # longer side of the picture in which outlines are searched for
 LEAST_SHARE = 0.04  # least share of the picture that a board covers
@@ -34,14 +35,7 @@ def poses_by_outline(
     any turn); image BGR; behind_men: also outlines interrupted by standing pieces."""
     size = image.shape[1], image.shape[0]
     scale = OUTLINED_PX / max(size)
-    small = image
-    while max(small.shape) >= 2 * OUTLINED_PX:
-        small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    small = cv2.resize(
-        small, (round(size[0] * scale), round(size[1] * scale)), interpolation=cv2.INTER_AREA
-    )
-    if small.ndim == 2:
-        small = cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
+    small = reduce_image(image, (round(size[0] * scale), round(size[1] * scale)))
     found: list[np.ndarray] = []
     for mask in board_masks(plan, scene, small):
         for quad in find_quads(mask, behind_men):

@@ -17,7 +17,7 @@ from vision.geometry.site_windows import spread_grid
 from vision.kernels import Kernel
 from vision.plan import Plan
 from vision.registration.board_edges import peaks_between
-from vision.storage.image_array import decode_image, to_grey
+from vision.storage.image_array import decode_image, halve_image, to_grey
 
 CANVAS = 900  # longer side of the map, pixels
 RADIUS = 10  # of a patch, pixels of its own level
@@ -45,11 +45,8 @@ class Picture:
     def level(self, k: int) -> np.ndarray:
         """The picture in grey, halved k times, (h, w) uint8"""
         while len(self.levels) <= k:
-            self.levels.append(
-                cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-                if self.levels
-                else to_grey(self.image)
-            )
+            grey = halve_image(self.levels[-1]) if self.levels else to_grey(self.image)
+            self.levels.append(grey)
         return self.levels[k]
 
     def at(self, k: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -120,7 +117,7 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The map, and the map halved once, twice and three times, (h, w) uint8 each"""
         out = [self.canvas]
         for _ in range(3):
-            out.append(cv2.resize(out[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+            out.append(halve_image(out[-1]))
         return out
 
     def mm(self, canvas_px: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
 from vision.registration.board_edges import edge_profiles, peaks_between
 from vision.registration.pose_refinement import expected_error, robust_pose
+from vision.storage.image_array import halve_image
 
 TILE_STATIONS = 10  # along each side of a tile
 SLOPPY_MM = 5.0  # the farthest that a tile lies from its site's middle
@@ -241,7 +242,7 @@ def locate_tiles(
     """The pose at which tiles lie on their sites, starting from rough poses; None if no pattern of
     tiles is seen."""
     found = []
-    small = cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    small = halve_image(image)
     for start in starts:
         best: tuple[float, Pose] | None = None
         start = start.resized((small.shape[1], small.shape[0]))

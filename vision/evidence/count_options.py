@@ -11,13 +11,8 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR
 
 RAREST = 1e-4  # less probable contents of a site are dropped
-
-
 WIDTH = 24  # beam width: contents kept at a time
-
-
 UNSEEN_CHANCE = 0.002  # probability that a site holds a piece that was not seen at all
-
 
 Option = dict[str, float]
 

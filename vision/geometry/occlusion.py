@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 
 import cv2
 import numpy as np
@@ -16,15 +15,13 @@ from vision.geometry.site_groups import block_members, outline_size
 from vision.plan import Plan, Site
 
 LOOSELY = 0.5  # share of a site that pieces may cover with most of it visible in some photo
-
 LAID_ASIDE = 0.1  # how far a piece may be off its place, as a share of its site's side
 
 
 def occupied_sites(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
     """The sites on which something lies"""
-    return {
-        s for s, contents in layout.items() if contents and s in plan.sites
-    } | covered_by_blocks(plan, layout)
+    lying = {s for s, contents in layout.items() if contents and s in plan.sites}
+    return lying | covered_by_blocks(plan, layout)
 
 
 def hidden_mask(
@@ -52,9 +49,8 @@ def hidden_mask(
         steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1
         for high in np.linspace(0, height, steps):
             for o in outlines:
-                corners = np.rint((pose.to_mm(pose.to_px(o, high)) - origin) * scale).astype(
-                    np.int32
-                )
+                seen = pose.to_mm(pose.to_px(o, high))
+                corners = np.rint((seen - origin) * scale).astype(np.int32)
                 cv2.fillPoly(out, [corners], 1)
                 cv2.polylines(out, [corners], True, 1, 2 * round(beside * scale) + 1)
     return out
@@ -93,19 +89,13 @@ def visible_counts(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[s
             out.update(k for k in contents if plan.pieces[k].spans)
         else:
             pile = plan.sites[site].reads == "pile"
-            out.update(
-                k
-                for k, under in zip(
-                    contents, buried_pieces(contents, plan) if pile else repeat(False)
-                )
-                if not under
-            )
+            buried = buried_pieces(contents, plan) if pile else [False] * len(contents)
+            out.update(k for k, under in zip(contents, buried) if not under)
     return out
 
 
 def lie_loose(plan: Plan, site: Site, contents: Contents) -> bool:
     """Whether most of a site is visible between the pieces on it"""
     pieces = [plan.pieces[k].footprint for k in contents if k != "?"]
-    return sum(w * d for w, d in pieces) < LOOSELY * sum(
-        cv2.contourArea(o.astype(np.float32)) for o in site.outlines
-    )
+    room = sum(cv2.contourArea(o.astype(np.float32)) for o in site.outlines)
+    return sum(w * d for w, d in pieces) < LOOSELY * room

@@ -253,21 +253,15 @@ def group_by_place(plan: Plan, poses: list[Pose]) -> list[int]:
     return out
 
 
-def corners_by_table(
-    plan: Plan, lens: Lens, whole: WholeBoard, picture: Picture, pose: Pose
-) -> np.ndarray:
-    """(4, 2) mm of the points at the corners of a pattern of loose tiles: the plan's own corners,
-    unless the surrounding table clearly shows that everything was turned"""
+def pose_by_table(plan: Plan, lens: Lens, whole: WholeBoard, picture: Picture, pose: Pose) -> Pose:
+    """The pose of a pattern of loose tiles: `pose` itself, unless the surrounding table clearly
+    shows that everything was turned"""
     turned = [(mm, pose_elsewhere(plan, lens, pose, mm)) for mm, _ in turned_corners(plan)[1:]]
     ways = [(plan.corners, pose), *turned]
-    seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
-    best = max(seen, key=lambda s: s[0].mean())
-    return (
-        best[1]
-        if explanation_lead(best[0], seen[0][0], whole.between(best[1], plan.corners))
-        > CLEARLY_BETTER
-        else plan.corners
-    )
+    seen = [(whole.explained(picture, p), mm, p) for mm, p in ways if p is not None]
+    best, mm, way = max(seen, key=lambda s: s[0].mean())
+    lead = explanation_lead(best, seen[0][0], whole.between(mm, plan.corners))
+    return way if lead > CLEARLY_BETTER else pose
 
 
 def open_look_alikes(

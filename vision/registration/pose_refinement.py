@@ -199,7 +199,7 @@ def follow_other_lens(
     camera, zoomed, refocused)"""
     best = fit
     for levels, margins in (((1, 0), (6, 3)), ((0,), (4,)), ((0,), (3,))):
-        if best.typical < STRAINED_PX / 2 * max(picture.size) / 1640:
+        if best.typical < STRAINED_PX / 2 * picture.scale:
             break
         other = follow_print(plan, lens, known, picture, best.pose, levels, margins, give=True)
         if other is not None and other.typical * fit.share < best.typical * other.share:

@@ -35,12 +35,14 @@ SPARSE = 100
 
 class Picture:
     """A picture (image) and its grey pyramid, computed when first needed (level); size: (width,
-    height) of the full picture."""
+    height) of the full picture; scale: pixels per pixel of a picture 1640 wide, the unit in which
+    distances are limited."""
 
     def __init__(self, image: np.ndarray) -> None:
         self.image = image
         self.levels: list[np.ndarray] = []
         self.size = (image.shape[1], image.shape[0])
+        self.scale = max(self.size) / 1640
 
     def level(self, k: int) -> np.ndarray:
         """The picture in grey, halved k times, (h, w) uint8"""

@@ -21,9 +21,9 @@ from vision.registration.grid_detection import poses_by_lattice
 from vision.registration.pose_ambiguity import (
     STILL_SEEN,
     ResolvedPose,
-    corners_by_table,
     open_look_alikes,
     placements_squares_off,
+    pose_by_table,
     pose_elsewhere,
     repeats_by_squares,
     resolve_ambiguity,
@@ -51,11 +51,14 @@ ELSEWHERE_PX = 4.0  # poses closer than this are the same
 STARTS_AGREED = 3  # if this many starts lead to the same placement, the others are not tried
 SQUARES_OFF = 3  # shifted placements per rotation that are tried
 STRIDES = 3  # rounds of searching around the best placement, on a board of squares
-QUICK, ALL = 40, 1000  # the most patches used in a quick check, in a thorough one
-# levels and margins of the search for a board that slid between its cards
-NEAR_CARDS = ((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3))
+QUICK = 40  # the most patches used in a quick check
+# levels of the print and search margins for following it from a pose that may be a little off,
+# from one at which the board fits roughly, and from one that is only likely
+FOLLOWED, FITTED, LIKELY = ((2, 1, 0), (8, 4, 3)), ((1, 0), (8, 3)), ((1, 0), (12, 3))
 # shares of the patches seen: enough to stop searching; the least that is accepted
 SURE_SHARE, LEAST_SEEN_SHARE = 0.25, 0.12
+
+Start = tuple[Pose, tuple[int, ...], tuple[int, ...]]  # a rough pose, levels and search margins
 
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
@@ -118,15 +121,13 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def neighbours(self, image: np.ndarray, pose: Pose, aside: bool) -> list[Pose]:
         """The poses of the board turned in place at `pose`; with `aside` those a square further
         instead"""
-        if (
-            self.printed is None
-            or aside
-            and not (self.repeats_by_squares and site_spacing(self.plan).all())
-        ):
+        if self.printed is None:
             return []
         turns = turned_corners(self.plan)
         if not aside:
             return self.poses_elsewhere(image, pose, [mm for mm, _ in turns[1:]])
+        if not (self.repeats_by_squares and site_spacing(self.plan).all()):
+            return []
         squares = placements_squares_off(
             self.plan, self.lens, self._view, checked_picture(image), pose, turns, SQUARES_OFF
         )
@@ -148,9 +149,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             if start is None:
                 continue
             fit = follow_print(self.plan, self.lens, self._map, picture, start, (1, 0), (5, 3))
-            out.append(
-                self.with_frame(self._refined(picture, start if fit is None else fit.pose, {}))
-            )
+            rough = start if fit is None else fit.pose
+            out.append(self.with_frame(self._refined(picture, rough, {})))
         return out
 
     def is_ambiguous(self, image: np.ndarray, pose: Pose) -> bool:
@@ -164,8 +164,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, with the map's own uncertainty added to its error"""
-        frame = self.frame_mm * board_scale(pose, self.plan)
-        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, frame)))
+        return self._less_sure(pose, self.frame_mm)
+
+    def _less_sure(self, pose: Pose, mm: float) -> Pose:
+        """The pose, with its error enlarged by an independent one"""
+        more = mm * board_scale(pose, self.plan)
+        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, more)))
 
     def _still(self, picture: Picture, last: Pose) -> Pose | None:
         """`last` if it still holds, a slightly different one if the camera was touched, otherwise
@@ -173,16 +177,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if self.printed is None and not self.cards:
             return self._by_tiles(picture, last)  # which searches near the last pose first
         if self.printed is None:
-            found = find_cards_near(
-                picture.level(0), {i: last.to_px(c) for i, c in self.cards.items()}
-            )
+            found = self._cards_near(picture, last)
             if len(found) < 2:
                 return None
             mm, px = self._card_points(found, last)
-            if (
-                np.linalg.norm(last.to_px(mm) - px, axis=1).max()
-                < 2 * STILL_PX * max(picture.size) / 1640
-            ):
+            if np.linalg.norm(last.to_px(mm) - px, axis=1).max() < 2 * STILL_PX * picture.scale:
                 return last
             return self._by_cards(found, picture.size) if len(found) > 2 else None
         fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
@@ -192,9 +191,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
             if fit is None or fit.share < LEAST_SEEN_SHARE:
                 return None
-        if corner_shift(self.plan, fit.pose, last) < max(
-            STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px
-        ):
+        still = max(STILL_PX * picture.scale, 2 * fit.pose.error_px)
+        if corner_shift(self.plan, fit.pose, last) < still:
             return last  # nobody could move a board by a turn or a square so exactly
         if (
             open_look_alikes(self.printed, picture, fit, STILL_SEEN, 8)
@@ -209,34 +207,31 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _unmoved(self, picture: Picture, pose: Pose, last: Pose | None) -> bool:
         """Whether the board is exactly where it was: nobody could turn it or move it by a square so
         exactly"""
-        scale = max(picture.size) / 1640
-        still = np.clip(2 * pose.error_px, STILL_PX * scale, 3 * STILL_PX * scale)
+        still_px = STILL_PX * picture.scale
+        still = np.clip(2 * pose.error_px, still_px, 3 * still_px)
         return any(corner_shift(self.plan, pose, p) < still for p in self._near(picture, last))
 
     def _unmoved_and_full(self, picture: Picture, last: Pose | None) -> Pose | None:
         """The pose of a board that pieces hide almost completely, if it has not moved: too few
         patches are left to find it, but these are where they were"""
         for near in self._near(picture, last):
-            mm, px, alike = self._map.measure(picture, near, 0, 3, slice(0, ALL))
+            mm, px, alike = self._map.measure(picture, near, 0, 3)
             seen = alike > SEEN_CORRELATION
             off = np.linalg.norm(near.to_px(mm) - px, axis=1)[seen]
-            if seen.sum() >= LEAST_PATCHES and np.median(off) < STILL_PX * max(picture.size) / 1640:
-                return msgspec.structs.replace(
-                    near, error_px=expected_error(self.plan, near, mm[seen], off)
-                )
+            if seen.sum() >= LEAST_PATCHES and np.median(off) < STILL_PX * picture.scale:
+                error = expected_error(self.plan, near, mm[seen], off)
+                return msgspec.structs.replace(near, error_px=error)
         return None
 
     def _cards_say(self, picture: Picture, pose: Pose) -> bool:
         """Whether cards are seen near where the pose puts them: then there is no doubt about the
         board's rotation"""
-        found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
+        found = self._cards_near(picture, pose)
         if len(found) < 2:
             return False
         mm, px = self._card_points(found, pose)
-        return bool(
-            np.median(np.linalg.norm(pose.to_px(mm) - px, axis=1))
-            < 0.1 * CARD * board_scale(pose, self.plan)
-        )
+        off = np.linalg.norm(pose.to_px(mm) - px, axis=1)
+        return bool(np.median(off) < 0.1 * CARD * board_scale(pose, self.plan))
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
         """Searches everywhere: cards, near the last pose, near the first one, by features of the
@@ -251,22 +246,20 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 raise NoBoard(", and ".join(seen) or "0 of 0 cards in view")
             return pose
         if by_cards is not None:
-            return self._print_near(picture, self.printed, by_cards, found)
-        pose = self._by_print(picture, self.printed, last, found)
+            return self._print_near(picture, by_cards, found)
+        pose = self._by_print(picture, last, found)
         pose = pose or self._unmoved_and_full(picture, last) or self._by_tiles(picture, last)
         if pose is None:
             cards = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
             raise NoBoard(f"{cards}the board's print was not found")
         return pose
 
-    def _print_near(
-        self, picture: Picture, printed: PrintMap, by_cards: Pose, found: dict[int, np.ndarray]
-    ) -> Pose:
+    def _print_near(self, picture: Picture, by_cards: Pose, found: dict[int, np.ndarray]) -> Pose:
         """The pose from the cards, refined by the print. Cards give the board's rough position and
         its rotation, so print that looks alike elsewhere does not matter"""
         fits = (
-            follow_print(self.plan, self.lens, printed, picture, by_cards, *way)
-            for way in NEAR_CARDS
+            follow_print(self.plan, self.lens, self._map, picture, by_cards, *way)
+            for way in (FITTED, FOLLOWED)
         )
         fit = next((f for f in fits if f is not None and f.share >= LEAST_SEEN_SHARE), None)
         if fit is None or fit.share < SURE_SHARE:
@@ -276,19 +269,15 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return by_cards if fit is None else self._refined(picture, fit.pose, found)
 
     def _by_print(
-        self,
-        picture: Picture,
-        printed: PrintMap,
-        last: Pose | None,
-        found: dict[int, np.ndarray],
+        self, picture: Picture, last: Pose | None, found: dict[int, np.ndarray]
     ) -> Pose | None:
         """The pose at which most of the print is seen, marked as doubtful if it looks alike
         elsewhere; None if the print is not seen"""
         best: ResolvedPose | None = None
         tried: list[Pose] = []
         agreed = 0  # starts that lead to the best placement
-        for start, levels, margins in self._starts(picture, last):
-            fit = follow_print(self.plan, self.lens, printed, picture, start, levels, margins)
+        for start in self._starts(picture, last):
+            fit = follow_print(self.plan, self.lens, self._map, picture, *start)
             if fit is None or fit.share < LEAST_SEEN_SHARE:
                 continue
             if any(corner_shift(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried):
@@ -298,9 +287,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             way = self._which_way(picture, fit, last)
             tried += [fit.pose, way.fit.pose]
             better = best is None or way.score > best.score
-            if best is not None and (
-                corner_shift(self.plan, way.fit.pose, best.fit.pose) < ELSEWHERE_PX
-            ):
+            if best and corner_shift(self.plan, way.fit.pose, best.fit.pose) < ELSEWHERE_PX:
                 agreed += 1
             elif better:
                 agreed = 1
@@ -314,38 +301,33 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             maybe_turned=best.turned,
             as_well=best.as_well,
         )
-        return pose if best.sure else self._a_square_off(pose)
+        if best.sure:
+            return pose
+        square = min((d for d in site_spacing(self.plan) if d > 0), default=0.0)
+        return self._less_sure(pose, square)
 
     def _find_cards(self, picture: Picture, last: Pose | None) -> dict[int, np.ndarray]:
         """The cards, if at least most are where they were, which takes a few milliseconds;
         otherwise anywhere in the picture"""
         for pose in self._near(picture, last):
-            found = find_cards_near(
-                picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()}
-            )
+            found = self._cards_near(picture, pose)
             if len(found) >= min(ENOUGH_CARDS, len(self.cards)):
                 return found
         return {i: c for i, c in find_cards(picture.level(0)).items() if i in self.cards}
 
-    def _a_square_off(self, pose: Pose) -> Pose:
-        """A pose that may equally well be a square off, with an error that says so"""
-        apart = min((d for d in site_spacing(self.plan) if d > 0), default=0.0) * board_scale(
-            pose, self.plan
-        )
-        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, apart)))
+    def _cards_near(self, picture: Picture, pose: Pose) -> dict[int, np.ndarray]:
+        """The cards that are seen near where the pose puts them"""
+        return find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
 
     def _slid(self, picture: Picture, by_cards: Pose) -> PrintFit | None:
         """The fit of a board that has slid out from between its cards, but is clearly seen
         nearby"""
         fits = (
-            follow_print(self.plan, self.lens, self._map, picture, rough, (1, 0), (8, 3))
+            follow_print(self.plan, self.lens, self._map, picture, rough, *FITTED)
             for rough in self._view.roughly(self.plan, picture, by_cards)
         )
-        return max(
-            (f for f in fits if f is not None and f.share >= SURE_SHARE),
-            key=lambda f: f.share,
-            default=None,
-        )
+        sure = (f for f in fits if f is not None and f.share >= SURE_SHARE)
+        return max(sure, key=lambda f: f.share, default=None)
 
     def _which_way(self, picture: Picture, fit: PrintFit, last: Pose | None) -> ResolvedPose:
         """The best placement around a pose, repeated around that one as long as it improves, since
@@ -363,30 +345,23 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             way = new
         return way
 
-    def _starts(
-        self, picture: Picture, last: Pose | None
-    ) -> Iterator[tuple[Pose, tuple[int, ...], tuple[int, ...]]]:
+    def _starts(self, picture: Picture, last: Pose | None) -> Iterator[Start]:
         """Rough poses to try, the likeliest first, each with the levels of the print and the search
         margins for following it"""
         near = self._near(picture, last)
         for pose in near:
-            yield pose, (2, 1, 0), (8, 4, 3)
+            yield pose, *FOLLOWED
             # coarse patches are wide: among many pieces few of them are fully visible
-            yield pose, (1, 0), (12, 3)
-        for pose in near[:1]:
-            for rough in self._view.roughly(self.plan, picture, pose):
-                yield rough, (1, 0), (8, 3)
+            yield pose, *LIKELY
+        yield from self._around(picture, near[0])
         if repeats_by_squares(self._map):
             yield from self._outlined(picture, near[:1], NEAR_PX)
-        by_features = self._by_features(picture)
-        if by_features is not None:
-            yield by_features, (1, 0), (8, 3)
-        for pose in near[-1:]:
-            for quarters in symmetric_turns(self.plan):
-                turned = turn_board(self.plan, self.lens, pose, quarters)
-                yield turned, (2, 1, 0), (8, 4, 3)
-                for rough in self._view.roughly(self.plan, picture, turned):
-                    yield rough, (1, 0), (8, 3)
+        if (by_features := self._by_features(picture)) is not None:
+            yield by_features, *FITTED
+        for quarters in symmetric_turns(self.plan):
+            turned = turn_board(self.plan, self.lens, near[-1], quarters)
+            yield turned, *FOLLOWED
+            yield from self._around(picture, turned)
         yield from self._outlined(
             picture,
             poses_by_outline(self.plan, self.lens, self.scene, picture.image, True),
@@ -394,26 +369,28 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             scene_frames(self.plan, self.lens, self.scene),
         )
         for lattice in poses_by_lattice(self.plan, self.lens, picture):
-            yield lattice, (1, 0), (12, 3)
+            yield lattice, *LIKELY
         for quarters in (2, 1, 3):
             held = roll_camera(near[-1], quarters)
-            yield held, (2, 1, 0), (8, 4, 3)
-            for rough in self._view.roughly(self.plan, picture, held):
-                yield rough, (1, 0), (8, 3)
-        from_another_side = self._by_features(picture, slanted=True)
-        if from_another_side is not None:
-            yield from_another_side, (1, 0), (8, 3)
+            yield held, *FOLLOWED
+            yield from self._around(picture, held)
+        if (from_another_side := self._by_features(picture, slanted=True)) is not None:
+            yield from_another_side, *FITTED
+
+    def _around(self, picture: Picture, pose: Pose) -> Iterator[Start]:
+        """Poses near this one at which the board fits roughly"""
+        for rough in self._view.roughly(self.plan, picture, pose):
+            yield rough, *FITTED
 
     def _outlined(
         self, picture: Picture, rough: list[Pose], reach: float, frames: Sequence[np.ndarray] = ()
-    ) -> Iterator[tuple[Pose, tuple[int, ...], tuple[int, ...]]]:
+    ) -> Iterator[Start]:
         """Poses at which the board's sides are seen, in each rotation; frames: (4, 2) mm each,
         outlines that may be seen instead of them"""
         ways = (0, *symmetric_turns(self.plan))
         for pose in rough:
-            sharp = refine_by_sides(
-                self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640
-            )
+            reach_px = reach * picture.scale
+            sharp = refine_by_sides(self.plan, self.lens, picture.image, pose, reach_px)
             found = [(sharp, self.plan.corners, (4, 3))] if sharp is not None else []
             found += [(pose, mm, (12, 3)) for mm in frames]
             for seen, mm, margins in found:
@@ -426,17 +403,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """The last pose, if the picture has the same size, and the first one scaled to this
         picture"""
         near = [last] if last is not None and last.size == picture.size else []
-        return [
-            *near,
-            Pose(
-                self.lens.K(picture.size),
-                self.lens.dist,
-                self.first.rvec,
-                self.first.tvec,
-                picture.size,
-                "print",
-            ),
-        ]
+        K, first = self.lens.K(picture.size), self.first
+        return [*near, Pose(K, self.lens.dist, first.rvec, first.tvec, picture.size, "print")]
 
     def _by_tiles(self, picture: Picture, last: Pose | None) -> Pose | None:
         """The pose from loose tiles; `last` itself if it fits them equally well"""
@@ -448,31 +416,18 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 return last
         near = self._near(picture, last)
         pose = locate_tiles(self.plan, self.tiles, picture.image, near)
-        if pose is None and near:
+        if pose is None:
             turned = [turn_board(self.plan, self.lens, near[-1], k) for k in (2, 1, 3)]
-            rough = (
-                [
-                    p
-                    for start in (near[-1], *turned)
-                    for p in self.whole.roughly(self.plan, picture, start)[:2]
-                ]
-                if self.whole is not None
-                else []
-            )
-            pose = locate_tiles(
-                self.plan, self.tiles, picture.image, [*turned, roll_camera(near[-1], 2), *rough]
-            )
-        if pose is None or self.whole is None:
+            starts = [*turned, roll_camera(near[-1], 2)]
+            for start in (near[-1], *turned):
+                starts += self._view.roughly(self.plan, picture, start)[:2]
+            pose = locate_tiles(self.plan, self.tiles, picture.image, starts)
+            if pose is None:
+                return None
+        way = pose_by_table(self.plan, self.lens, self._view, picture, pose)
+        if way is pose:
             return pose
-        corners = corners_by_table(self.plan, self.lens, self.whole, picture, pose)
-        start = (
-            pose_elsewhere(self.plan, self.lens, pose, corners)
-            if corners is not self.plan.corners
-            else None
-        )
-        return (
-            settle_tiles(self.plan, self.tiles, picture.image, start) if start is not None else None
-        ) or pose
+        return settle_tiles(self.plan, self.tiles, picture.image, way) or pose
 
     def _by_features(self, picture: Picture, slanted: bool = False) -> Pose | None:
         """A rough pose from features of the print at any rotation; slanted: also from a completely
@@ -480,10 +435,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         matched = self._map.match(picture, slanted)
         if matched is None:
             return None
-        mm, px = matched
-        found = consensus_pose(
-            self.lens, mm, px, picture.size, 4.0 * max(picture.size) / 1640, "print"
-        )
+        found = consensus_pose(self.lens, *matched, picture.size, 4.0 * picture.scale, "print")
         return found[0] if found is not None else None
 
     def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int]) -> Pose | None:
@@ -513,7 +465,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
         """The pose refined by all patches of the print, and by the cards if they agree"""
-        scale = max(picture.size) / 1640
+        scale = picture.scale
         fit = follow_print(self.plan, self.lens, self._map, picture, pose, (0,), (3,))
         if fit is None:
             return pose
@@ -534,12 +486,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def pack(self) -> dict[str, np.ndarray]:
         """As arrays for the model file"""
+        _, scene = cv2.imencode(".jpg", self.scene.small, [cv2.IMWRITE_JPEG_QUALITY, 92])
         out = {
             "lens": np.array([self.lens.focal, self.lens.k1, self.lens.k2]),
             "first": pack_pose(self.first),
-            "scene": cv2.imencode(".jpg", self.scene.small, [cv2.IMWRITE_JPEG_QUALITY, 92])[
-                1
-            ].ravel(),
+            "scene": scene.ravel(),
             "scene_pose": pack_pose(self.scene.pose),
             "frame": np.array([self.frame_mm, self.rise]),
         }
@@ -554,10 +505,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """The inverse of pack(); raises KeyError if something is missing"""
         lens = Lens(*map(float, arrays["lens"]))
         first = unpack_pose(lens, arrays["first"])
-        scene = View(
-            decode_image(arrays["scene"], cv2.IMREAD_COLOR),
-            unpack_pose(lens, arrays["scene_pose"]),
-        )
+        small = decode_image(arrays["scene"], cv2.IMREAD_COLOR)
+        scene = View(small, unpack_pose(lens, arrays["scene_pose"]))
         printed = PrintMap.unpack(arrays) if "print" in arrays else None
         whole = WholeBoard.unpack(arrays) if "whole" in arrays else None
         tiles = Tiles.unpack(arrays) if "tiles" in arrays else None
@@ -590,21 +539,18 @@ def checked_picture(image: np.ndarray) -> Picture:
 def roll_camera(pose: Pose, quarters: int) -> Pose:
     """The pose of the same board if the camera were rolled by quarter turns about its optical
     axis"""
-    roll, own = (
-        cv2.Rodrigues(np.asarray(v, float))[0]
-        for v in ((0.0, 0.0, quarters * np.pi / 2), pose.rvec)
-    )
-    return msgspec.structs.replace(
-        pose, rvec=cv2.Rodrigues(roll @ own)[0].ravel(), tvec=roll @ np.ravel(pose.tvec)
-    )
+    roll = cv2.Rodrigues(np.array([0.0, 0.0, quarters * np.pi / 2]))[0]
+    rvec = cv2.Rodrigues(roll @ cv2.Rodrigues(pose.rvec)[0])[0].ravel()
+    return msgspec.structs.replace(pose, rvec=rvec, tvec=roll @ np.ravel(pose.tvec))
 
 
 def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
     """The pose if the board were rotated on the table about its middle by quarter turns"""
-    corners = np.array(plan.corners) - np.array(plan.size) / 2
+    middle = np.array(plan.size) / 2
+    corners = plan.corners - middle
     for _ in range(quarters):
         corners = np.column_stack([-corners[:, 1], corners[:, 0]])
-    px = pose.to_px(corners + np.array(plan.size) / 2)
+    px = pose.to_px(corners + middle)
     return lens.pose(plan.corners, px, pose.size, "print")[0]
 
 

@@ -12,7 +12,7 @@ from vision.geometry.pose import Pose
 from vision.geometry.symmetry import quarter_placements, site_spacing, turned_corners
 from vision.plan import Plan
 from vision.registration.pose_refinement import PrintFit, follow_print
-from vision.registration.print_map import RADIUS, SEEN_CORRELATION, Picture, PrintMap
+from vision.registration.print_map import RADIUS, SEEN_CORRELATION, Picture, PrintMap, patch_centres
 from vision.registration.whole_board import WholeBoard, explanation_lead
 
 # share of the patches visible at a wrong placement above which it counts as a look-alike
@@ -60,11 +60,9 @@ def with_look_alikes(
     likes, others, shares = [], [], []
     for mm in ambiguous_placements(plan):
         start = pose_elsewhere(plan, lens, poses[0], mm)
-        fit = (
-            follow_print(plan, lens, known, pictures[0], start, (0,), (4,))
-            if start is not None
-            else None
-        )
+        if start is None:
+            continue
+        fit = follow_print(plan, lens, known, pictures[0], start, (0,), (4,))
         if fit is not None and fit.share > CONFUSABLE:
             likes.append(mm)
             others.append(fit.pose)
@@ -72,7 +70,8 @@ def with_look_alikes(
     if not likes:
         return known
     known = msgspec.structs.replace(known, likes=np.array(likes), alikeness=np.array(shares))
-    more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=whole_patch_mask(bare))
+    mask = patch_centres(bare, RADIUS + 2).astype(np.uint8)
+    more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=mask)
     if more is not None:
         wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
         new: list[int] = []
@@ -82,15 +81,6 @@ def with_look_alikes(
             ]
         known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
     return msgspec.structs.replace(known, telling=telling_patches(known, pictures, poses, others))
-
-
-def whole_patch_mask(bare: np.ndarray) -> np.ndarray:
-    """(h, w) uint8: centres of patches that are completely bare and on the canvas"""
-    mask = np.zeros(bare.shape, np.uint8)
-    mask[RADIUS + 2 : -RADIUS - 2, RADIUS + 2 : -RADIUS - 2] = 255
-    return np.where(
-        cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)) > 0, mask, 0
-    ).astype(np.uint8)
 
 
 def telling_patches(
@@ -166,31 +156,27 @@ def resolve_ambiguity(
     """Of a pose and its look-alikes, turned or some squares off, the one that explains the whole
     picture best; of rotations that explain it equally well (a symmetric board), the more usual
     one."""
+    own = whole.explained(picture, fit.pose)
+    alone = ResolvedPose(fit, float(own.mean()), True)
     if not len(known.likes):
-        return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
+        return alone
     turns = turned_corners(plan)
     places = [(0.0, c, k) for c, k in turns]
     if repeats_by_squares(known):
         turns += quarter_placements(plan)
         places = placements_squares_off(plan, lens, whole, picture, fit.pose, turns, CLOSE_LOOKS)
         places.sort(key=lambda p: -p[0])
-        if (
-            np.abs(places[0][1] - plan.corners).max() < 1e-6
-            and places[1][0] < PLAINLY_WORSE * places[0][0]
-        ):
-            return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
-    found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
+        (score, mm, _), (next_score, *_) = places[:2]
+        if np.abs(mm - plan.corners).max() < 1e-6 and next_score < PLAINLY_WORSE * score:
+            return alone
+    found = [(own, fit, plan.corners, 0)]
     for _, mm, turn in places[: 2 * CLOSE_LOOKS]:
-        start = (
-            pose_elsewhere(plan, lens, fit.pose, mm)
-            if np.abs(mm - plan.corners).max() > 1e-6
-            else None
-        )
-        other = (
-            follow_print(plan, lens, known, picture, start, (1, 0), (5, 3), QUICK_LOOK)
-            if start is not None
-            else None
-        )
+        if np.abs(mm - plan.corners).max() <= 1e-6:
+            continue  # the fit itself
+        start = pose_elsewhere(plan, lens, fit.pose, mm)
+        if start is None:
+            continue
+        other = follow_print(plan, lens, known, picture, start, (1, 0), (5, 3), QUICK_LOOK)
         if other is not None:
             found.append((whole.explained(picture, other.pose), other, mm, turn))
     found.sort(key=lambda f: -f[0].mean())
@@ -202,42 +188,24 @@ def resolve_ambiguity(
     first = found[0]
     for each in found[1:]:
         first = each if rather(first, each) < -CLEARLY_BETTER else first
-    best, as_well, turned = first, [first], False
+    as_well = [first]
     for each in found:
-        if each is first:
-            continue
         # comparing the whole view, dominated by what is near the camera, does not refute this
-        says = rather(first, each)
-        if (
-            says > CLEARLY_BETTER
-            or says >= 0
-            and explanation_lead(first[0], each[0], whole.between(first[2], each[2]))
-            > CLEARLY_BETTER
-        ):
+        if each is first or (says := rather(first, each)) > CLEARLY_BETTER:
             continue
-        as_well.append(each)
-        if each[3] == first[3]:
-            continue
-        turned = True
-        if usual and corner_distance(plan, each[1].pose, usual) < corner_distance(
-            plan, best[1].pose, usual
-        ):
-            best = each
+        back = whole.between(first[2], each[2])
+        if says < 0 or explanation_lead(first[0], each[0], back) <= CLEARLY_BETTER:
+            as_well.append(each)
+    ways = [first, *(each for each in as_well if each[3] != first[3])]
+    best = min(ways, key=lambda each: corner_distance(plan, each[1].pose, usual))
     as_well.sort(key=lambda each: each is not best)
     poses = [each[1].pose for each in as_well]
     sure = not any(group_by_place(plan, poses))  # a turned placement may be some squares off too
-    settled = (
-        fit
-        if best[1] is fit
-        else follow_print(plan, lens, known, picture, best[1].pose, (0,), (3,))
-    )
-    return ResolvedPose(
-        settled or best[1],
-        float(best[0].mean()),
-        sure,
-        turned,
-        tuple(poses) if len(poses) > 1 else (),
-    )
+    settled = best[1]
+    if settled is not fit:
+        settled = follow_print(plan, lens, known, picture, settled.pose, (0,), (3,)) or settled
+    others = tuple(poses) if len(poses) > 1 else ()
+    return ResolvedPose(settled, float(best[0].mean()), sure, len(ways) > 1, others)
 
 
 def group_by_place(plan: Plan, poses: list[Pose]) -> list[int]:
@@ -265,10 +233,10 @@ def pose_by_table(plan: Plan, lens: Lens, whole: WholeBoard, picture: Picture, p
 
 
 def open_look_alikes(
-    known: PrintMap, picture: Picture, fit: PrintFit, enough: float, most: int = 1000
+    known: PrintMap, picture: Picture, fit: PrintFit, most: int = 1000
 ) -> list[int]:
     """The look-alikes that cannot be ruled out: no more of the print is seen than at a wrong
-    placement, and less than this share of the distinguishing patches, of which at most `most` are
+    placement, and less than STILL_SEEN of the distinguishing patches, of which at most `most` are
     checked per look-alike."""
     open_ = np.flatnonzero(fit.share < ABOVE * known.alikeness)
     if not len(open_):
@@ -279,7 +247,7 @@ def open_look_alikes(
     return [
         int(k)
         for k, told in zip(open_, asked[:, which])
-        if not told.any() or seen[told].mean() < enough
+        if not told.any() or seen[told].mean() < STILL_SEEN
     ]
 
 

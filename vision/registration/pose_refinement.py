@@ -56,9 +56,8 @@ def robust_pose(
     def seen(pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         at, jac = cv2.projectPoints(points, pose.rvec, pose.tvec, pose.K, pose.dist)
         r = at.reshape(-1, 2) - px
-        J = np.column_stack([jac[:, :6], (jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12]])[
-            :, :free
-        ]
+        focal = (jac[:, 6] + jac[:, 7]) * pose.K[0, 0]
+        J = np.column_stack([jac[:, :6], focal, jac[:, 10:12]])[:, :free]
         return r.ravel(), np.linalg.norm(r, axis=1), J
 
     def cost(off: np.ndarray, x: np.ndarray, scale: float) -> float:
@@ -91,8 +90,7 @@ def lens_and_pose(start: Pose, pose: Pose, step: np.ndarray, total: np.ndarray) 
         return out
     K = start.K.copy()
     K[[0, 1], [0, 1]] *= np.exp(total[6])
-    dist = np.zeros(4)
-    dist[: len(start.dist)] = start.dist[:4]
+    dist = start.dist.copy()
     dist[:2] += total[7:]
     return msgspec.structs.replace(out, K=K, dist=dist)
 
@@ -102,9 +100,8 @@ def expected_error(plan: Plan, pose: Pose, mm: np.ndarray, off: np.ndarray) -> f
     residuals (N,)"""
 
     def jacobian(at):
-        return cv2.projectPoints(
-            np.column_stack([at, np.zeros(len(at))]), pose.rvec, pose.tvec, pose.K, pose.dist
-        )[1][:, :6]
+        flat = np.column_stack([at, np.zeros(len(at))])
+        return cv2.projectPoints(flat, pose.rvec, pose.tvec, pose.K, pose.dist)[1][:, :6]
 
     J = jacobian(mm)
     freedom = max(2 * len(mm) - 6, 1)
@@ -124,24 +121,21 @@ def spread_over(plan: Plan) -> np.ndarray:
 
 def consensus_pose(
     lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], loose: float, by: str
-) -> tuple[Pose, np.ndarray] | None:
-    """A pose from points of which many may be wrong, and (N,) bool which ones agree; None without
-    agreement."""
+) -> Pose | None:
+    """A pose from points of which many may be wrong; None without agreement."""
     if len(mm) < LEAST_PATCHES:
         return None
     K = lens.K(size)
-    flat = cv2.undistortPoints(
-        np.ascontiguousarray(px, float).reshape(-1, 1, 2), K, lens.dist, P=K
-    ).reshape(-1, 2)
+    seen = np.ascontiguousarray(px, float).reshape(-1, 1, 2)
+    flat = cv2.undistortPoints(seen, K, lens.dist, P=K).reshape(-1, 2)
     H, good = cv2.findHomography(mm, flat, cv2.USAC_MAGSAC, loose, maxIters=2000, confidence=0.999)
     if H is None or good is None or good.sum() < LEAST_PATCHES:
         return None
     good = good.ravel().astype(bool)
     try:
-        pose, _ = lens.pose(mm[good], px[good], size, by)
+        return lens.pose(mm[good], px[good], size, by)[0]
     except ValueError:
         return None
-    return pose, good
 
 
 def follow_print(
@@ -165,31 +159,23 @@ def follow_print(
         if good.sum() < LEAST_PATCHES:
             return None
         if k == 0 and level > 1:
-            found = consensus_pose(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
-            if found is None:
+            rough = consensus_pose(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
+            if rough is None:
                 return None
-            pose = found[0]
+            pose = rough
         pose, off = robust_pose(mm[good], px[good], pose, 1.5 * step, give)
-        near = off < max(3 * np.median(off), 0.3 * step)
-        near &= off < 1.5 * step
+        near = off < min(max(3 * np.median(off), 0.3 * step), 1.5 * step)
         if near.sum() < LEAST_PATCHES:
             return None
-        inliers = np.zeros(len(mm), bool)
-        inliers[np.flatnonzero(good)[near]] = True
-        fit = inliers
+        fit = good.copy()
+        fit[good] = near
     off = np.linalg.norm(pose.to_px(mm[fit]) - px[fit], axis=1)
     typical = float(np.median(off))
     # whatever displaces the patches distorts the rest of the board even more
     strain = 4 * max(typical - STRAINED_PX * max(pose.size) / 1640, 0.0)
     error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
-    return PrintFit(
-        msgspec.structs.replace(pose, error_px=error),
-        fit,
-        mm[fit],
-        px[fit],
-        float(fit.mean()),
-        typical,
-    )
+    pose = msgspec.structs.replace(pose, error_px=error)
+    return PrintFit(pose, fit, mm[fit], px[fit], float(fit.mean()), typical)
 
 
 def follow_other_lens(

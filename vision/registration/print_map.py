@@ -99,20 +99,13 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     @classmethod
     def unpack(cls, arrays: dict[str, np.ndarray]) -> PrintMap:
         """The inverse of pack(); raises KeyError if something is missing"""
+        canvas = decode_image(arrays["print"], cv2.IMREAD_GRAYSCALE)
         scale, x, y = map(float, arrays["print_frame"])
         spots, likes, alikeness = (
-            np.asarray(arrays[name], float)
-            for name in ("print_spots", "print_likes", "print_alikeness")
+            arrays[f"print_{name}"].astype(float) for name in ("spots", "likes", "alikeness")
         )
-        return cls(
-            decode_image(arrays["print"], cv2.IMREAD_GRAYSCALE),
-            scale,
-            np.array([x, y]),
-            spots,
-            likes,
-            alikeness,
-            np.asarray(arrays["print_telling"], bool),
-        )
+        telling = arrays["print_telling"].astype(bool)
+        return cls(canvas, scale, np.array([x, y]), spots, likes, alikeness, telling)
 
     @cached_property
     def levels(self) -> list[np.ndarray]:
@@ -129,13 +122,9 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def patches(self) -> list[np.ndarray]:
         """Per level, (N, 2 RADIUS + 1, 2 RADIUS + 1): the patch around each spot"""
+        size = (2 * RADIUS + 1,) * 2
         return [
-            np.stack(
-                [
-                    cv2.getRectSubPix(c, (2 * RADIUS + 1,) * 2, tuple(map(float, s)))
-                    for s in at_level(self.spots, k)
-                ]
-            )
+            np.stack([cv2.getRectSubPix(c, size, s) for s in at_level(self.spots, k).tolist()])
             for k, c in enumerate(self.levels)
         ]
 
@@ -144,18 +133,15 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         """(N, 2) mm and (N, 32) ORB descriptors of the map, at the scales at which a picture may
         show it"""
         small = cv2.resize(self.canvas, None, fx=0.8, fy=0.8, interpolation=cv2.INTER_AREA)
-        points, descriptors = make_orb(scales=5).detectAndCompute(flatten_light(small), None)
-        at = (np.array([p.pt for p in points]).reshape(-1, 2) + 0.5) / 0.8 - 0.5
-        return self.mm(at), descriptors
+        at, descriptors = oriented_features(small, scales=5)
+        return self.mm((at + 0.5) / 0.8 - 0.5), descriptors
 
     @cached_property
     def slanted(self) -> tuple[np.ndarray, np.ndarray | None]:
         """(N, 2) mm and (N, 128) SIFT descriptors of the map: these are found at any rotation and
         slant, but take five times as long"""
-        points, descriptors = cv2.SIFT.create(
-            FEATURES, contrastThreshold=FAINT_FEATURE
-        ).detectAndCompute(self.canvas, None)
-        return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
+        at, descriptors = slanted_features(self.canvas)
+        return self.mm(at), descriptors
 
     def match(
         self, picture: Picture, slanted: bool = False
@@ -168,24 +154,17 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         k = max(int(np.floor(np.log2(1 / scale))), 0)
         image = picture.level(k)
         size = tuple(max(round(s * scale), 1) for s in picture.size)
-        image = cv2.resize(
-            image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-        )
-        if slanted:
-            points, seen = cv2.SIFT.create(
-                FEATURES, contrastThreshold=FAINT_FEATURE
-            ).detectAndCompute(image, None)
-        else:
-            points, seen = make_orb(scales=3).detectAndCompute(flatten_light(image), None)
-        if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
+        way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+        image = cv2.resize(image, size, interpolation=way)
+        at, seen = slanted_features(image) if slanted else oriented_features(image, scales=3)
+        if seen is None or descriptors is None or len(at) < 8 or len(mm) < 8:
             return None
-        pairs = cv2.BFMatcher(cv2.NORM_L2 if slanted else cv2.NORM_HAMMING).knnMatch(
-            seen, descriptors, k=2
-        )
+        matcher = cv2.BFMatcher(cv2.NORM_L2 if slanted else cv2.NORM_HAMMING)
+        pairs = matcher.knnMatch(seen, descriptors, k=2)
         good = [m for m, *rest in pairs if rest and m.distance < 0.85 * rest[0].distance]
         if len(good) < 8:
             return None
-        px = (np.array([points[m.queryIdx].pt for m in good]) + 0.5) / scale - 0.5
+        px = (at[[m.queryIdx for m in good]] + 0.5) / scale - 0.5
         return mm[[m.trainIdx for m in good]], px
 
     def measure(
@@ -206,32 +185,41 @@ class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         step = 2**level / self.px_per_mm
         at = pose.to_px(np.vstack([mm, mm + (step, 0), mm + (0, step)])).reshape(3, -1, 2)
         centre, across, down = at[0], at[1] - at[0], at[2] - at[0]
-        zoom = (
-            float(np.median(np.abs(across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0]))) ** 0.5
-        )
-        k = min(max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0), 4)
+        areas = np.abs(across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0])
+        k = min(fitting_level(float(np.median(areas)) ** 0.5), 4)
         r = RADIUS + margin
         g = np.arange(-r, r + 1, dtype=float)
-        x, y = spread_grid(
-            at_level(centre, k),
-            np.stack([across, down], -1) / 2**k,
-            np.stack(np.meshgrid(g, g), -1),
-        )
+        matrix, grid = np.stack([across, down], -1) / 2**k, np.stack(np.meshgrid(g, g), -1)
+        x, y = spread_grid(at_level(centre, k), matrix, grid)
         n = len(spots)
         seen = picture.at(k, x, y).reshape(n, 2 * r + 1, 2 * r + 1)
         w, h = picture.size
         inside = ((centre > 4) & (centre < (w - 5, h - 5))).all(1)
         shift, alike = np.zeros((n, 2)), np.full(n, -1.0)
-        shift[inside], alike[inside] = best_matches(
-            seen[inside], self.patches[level][which][inside]
-        )
+        patches = self.patches[level][which]
+        shift[inside], alike[inside] = best_matches(seen[inside], patches[inside])
         px = centre + across * shift[:, :1] + down * shift[:, 1:]
         return mm, px, alike
 
 
-def make_orb(scales: int) -> cv2.ORB:
-    """ORB with large patches: prints are soft, and pieces are small compared with them"""
-    return cv2.ORB.create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
+def fitting_level(zoom: float) -> int:
+    """How many times a picture is halved before every `zoom` pixels of it are shown as one"""
+    return max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0)
+
+
+def oriented_features(grey: np.ndarray, scales: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """(N, 2) pixels and (N, 32) ORB descriptors of (h, w) uint8"""
+    # large patches: prints are soft, and pieces are small compared with them
+    orb = cv2.ORB.create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
+    points, descriptors = orb.detectAndCompute(flatten_light(grey), None)
+    return np.array([p.pt for p in points]).reshape(-1, 2), descriptors
+
+
+def slanted_features(grey: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(N, 2) pixels and (N, 128) SIFT descriptors of (h, w) uint8"""
+    sift = cv2.SIFT.create(FEATURES, contrastThreshold=FAINT_FEATURE)
+    points, descriptors = sift.detectAndCompute(grey, None)
+    return np.array([p.pt for p in points]).reshape(-1, 2), descriptors
 
 
 def flatten_light(grey: np.ndarray) -> np.ndarray:
@@ -265,17 +253,11 @@ _correlate = Kernel("correlate", "BBnnnf")
 def patch_correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
     """(N, m, m) float32: the correlations of (N, p, p) patches with windows (N, s, s), at all
     shifts up to s - p pixels"""
-    m = seen.shape[1] - patches.shape[1] + 1
-    out = np.empty((len(seen), m, m), np.float32)
+    n, side, wide = len(seen), seen.shape[1], patches.shape[1]
+    out = np.empty((n, side - wide + 1, side - wide + 1), np.float32)
     if _correlate:
-        _correlate(
-            np.ascontiguousarray(seen),
-            np.ascontiguousarray(patches),
-            len(seen),
-            seen.shape[1],
-            patches.shape[1],
-            out,
-        )
+        seen, patches = np.ascontiguousarray(seen), np.ascontiguousarray(patches)
+        _correlate(seen, patches, n, side, wide, out)
         return out
     for i, (one, patch) in enumerate(zip(seen, patches)):
         out[i] = cv2.matchTemplate(one, patch, cv2.TM_CCOEFF_NORMED)
@@ -297,31 +279,23 @@ def compose_board(
     scale = CANVAS / max(w, h)
     origin = np.array([-margin_mm, -margin_mm])
     shape = round(h * scale), round(w * scale)
-    beside = np.ones((2 * int(SLOPPY_REACH_MM * scale) + 1,) * 2, np.uint8)
+    around = np.ones((2 * int(SLOPPY_REACH_MM * scale) + 1,) * 2, np.uint8)
     bare = [
-        cv2.dilate(hidden_mask(plan, layout, pose, shape, scale, origin), beside) == 0
+        cv2.dilate(hidden_mask(plan, layout, pose, shape, scale, origin), around) == 0
         for layout, pose in zip(layouts, poses)
     ]
     order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))
     canvas, known = None, np.zeros(shape, bool)
     for n in order:
         pose, picture = poses[n], Picture(images[n])
-        zoom = np.linalg.norm(
-            np.diff(pose.to_px(np.array([plan.size, plan.size]) / 2 + [[0, 0], [1, 0]]), axis=0)
-        )
-        k = max(int(np.floor(np.log2(zoom / scale / 1.3) + 1)), 0)
+        middle, beside_it = pose.to_px(np.array(plan.size) / 2 + [[0, 0], [1, 0]])
+        k = fitting_level(float(np.linalg.norm(beside_it - middle)) / scale)
         a, b = pose.rectify_map(origin[0], origin[1], origin[0] + w, origin[1] + h, scale)
-        seen = cv2.remap(
-            picture.level(k), ((a + 0.5) / 2**k - 0.5), ((b + 0.5) / 2**k - 0.5), cv2.INTER_LINEAR
-        )
+        seen = cv2.remap(picture.level(k), at_level(a, k), at_level(b, k), cv2.INTER_LINEAR)
         seen = seen[: shape[0], : shape[1]]
-        if canvas is None:
-            canvas, known = seen.copy(), bare[n].copy()
-            continue
         fresh = bare[n] & ~known
-        if fresh.any():
-            canvas[fresh] = seen[fresh]
-            known |= fresh
+        canvas = seen.copy() if canvas is None else np.where(fresh, seen, canvas)
+        known |= fresh
         if known.all():
             break
     if canvas is None:
@@ -329,14 +303,19 @@ def compose_board(
     return canvas, known, scale, origin
 
 
+def patch_centres(bare: np.ndarray, margin: int) -> np.ndarray:
+    """(h, w) bool: the centres of patches that are completely bare, `margin` pixels or more from
+    the canvas' edge"""
+    inner = np.zeros(bare.shape, bool)
+    inner[margin:-margin, margin:-margin] = True
+    return inner & (cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2)) > 0)
+
+
 def choose_spots(canvas: np.ndarray, bare: np.ndarray) -> np.ndarray:
     """(N, 2) canvas pixels of corner-like spots, spread over the board, in an order such that the
     first n are spread too"""
     strength = cv2.cornerMinEigenVal(cv2.GaussianBlur(canvas, (0, 0), 1.0), 2 * RADIUS // 2 + 1)
-    edge = np.zeros(canvas.shape, bool)
-    edge[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
-    whole = cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)).astype(bool)
-    strength = np.where(edge & whole, strength, 0)
+    strength = np.where(patch_centres(bare, RADIUS), strength, 0)
     cell = max(canvas.shape) / SPREAD_CELLS
     found = []
     for row in range(round(canvas.shape[0] / cell)):

@@ -19,7 +19,6 @@ from vision.registration.aruco_cards import CARD, ENOUGH_CARDS, IDS, find_cards,
 from vision.registration.board_outline import poses_by_outline, refine_by_sides, scene_frames
 from vision.registration.grid_detection import poses_by_lattice
 from vision.registration.pose_ambiguity import (
-    STILL_SEEN,
     ResolvedPose,
     open_look_alikes,
     placements_squares_off,
@@ -160,7 +159,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return False
         picture = checked_picture(image)
         fit = follow_print(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
-        return fit is not None and bool(open_look_alikes(self.printed, picture, fit, STILL_SEEN))
+        return fit is not None and bool(open_look_alikes(self.printed, picture, fit))
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, with the map's own uncertainty added to its error"""
@@ -195,8 +194,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if corner_shift(self.plan, fit.pose, last) < still:
             return last  # nobody could move a board by a turn or a square so exactly
         if (
-            open_look_alikes(self.printed, picture, fit, STILL_SEEN, 8)
-            and open_look_alikes(self.printed, picture, fit, STILL_SEEN)
+            open_look_alikes(self.printed, picture, fit, 8)
+            and open_look_alikes(self.printed, picture, fit)
             and not self._cards_say(picture, last)
             and self._which_way(picture, fit, last).fit is not fit
         ):
@@ -435,8 +434,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         matched = self._map.match(picture, slanted)
         if matched is None:
             return None
-        found = consensus_pose(self.lens, *matched, picture.size, 4.0 * picture.scale, "print")
-        return found[0] if found is not None else None
+        return consensus_pose(self.lens, *matched, picture.size, 4.0 * picture.scale, "print")
 
     def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int]) -> Pose | None:
         """The pose from cards alone"""

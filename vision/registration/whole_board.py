@@ -14,8 +14,8 @@ from vision.geometry.pose import Pose
 from vision.geometry.symmetry import SQUARES_ASTRAY
 from vision.photometry.room_light import DARK
 from vision.plan import Plan
-from vision.registration.print_map import Picture, compose_board
-from vision.storage.image_array import decode_image
+from vision.registration.print_map import Picture, at_level, compose_board, fitting_level
+from vision.storage.image_array import decode_image, halve_image
 
 VIEW_PX = 450  # longer side of the view, pixels
 # margin of table included around the board, and around loose tiles, as shares of the longer side
@@ -70,15 +70,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
             (bare & inside).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST
         ).astype(bool)
         if raised:
-            known &= (
-                rectangle_mask(
-                    np.vstack([o for s in plan.site for o in s.outlines]),
-                    known.shape,
-                    scale * small,
-                    origin,
-                )
-                > 0
-            )
+            outlines = np.vstack([o for s in plan.site for o in s.outlines])
+            known &= rectangle_mask(outlines, known.shape, scale * small, origin) > 0
         return cls(
             cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), known, scale * small, origin
         )
@@ -119,37 +112,19 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         s = self.px_per_mm / half
         more = round(around_mm * s)
         a, b = coarse_map(pose, self.origin - more / s, (w + 2 * more, h + 2 * more), s)
-        zoom = max(
-            float(np.hypot(*(pose.to_px(np.array([[1.0, 0.0]])) - pose.to_px(np.zeros((1, 2))))[0]))
-            / s,
-            1e-3,
-        )
-        k = min(max(int(np.floor(np.log2(zoom / 1.3) + 1)), 0), 4)
+        start, end = pose.to_px(np.array([[0.0, 0.0], [1.0, 0.0]]))
+        k = min(fitting_level(float(np.hypot(*(end - start))) / s), 4)
         pw, ph = picture.size
         inside = (a > 0) & (a < pw - 1) & (b > 0) & (b < ph - 1)
-        f = np.float32(1 / 2**k)
-        seen = cv2.remap(
-            picture.level(k),
-            (a + np.float32(0.5)) * f - np.float32(0.5),
-            (b + np.float32(0.5)) * f - np.float32(0.5),
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REPLICATE,
-        )
+        maps = at_level(a, k), at_level(b, k)
+        seen = cv2.remap(picture.level(k), *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return seen, inside
 
     @cached_property
     def halved(self) -> tuple[np.ndarray, np.ndarray]:
         """Canvas and known mask at half the size"""
-        h, w = (side // 2 for side in self.canvas.shape)
-        return (
-            cv2.resize(self.canvas[: 2 * h, : 2 * w], (w, h), interpolation=cv2.INTER_AREA),
-            cv2.resize(
-                self.known[: 2 * h, : 2 * w].astype(np.uint8),
-                (w, h),
-                interpolation=cv2.INTER_NEAREST,
-            )
-            > 0,
-        )
+        h, w = (side // 2 * 2 for side in self.canvas.shape)
+        return halve_image(self.canvas[:h, :w]), self.known[:h:2, :w:2]
 
     def explained(self, picture: Picture, pose: Pose) -> np.ndarray:
         """(h, w) float32, 0 to 1: how well each spot of the canvas is explained; 0 where pieces
@@ -167,34 +142,21 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
         deviations of chance: only differences between the two count, such as words and grain; 0 if
         almost none of these is visible, as when the canvas has only noise there; back: (2, 3) from
         canvas pixels here to those there"""
-        h, w = self.canvas.shape
         # the table's grain differs there
         field = rectangle_mask(plan.corners, self.canvas.shape, self.px_per_mm, self.origin)
         mine, off = self.traits[0], []
         for pose in (here, there):
             seen, inside = self.rectified(picture, pose)
-            off.append(
-                np.where(
-                    inside & self.known,
-                    np.minimum(np.abs(local_contrast(seen, SCALES[0]) - mine), MOST_DIFFERENCE),
-                    np.float32(-1),
-                )
-            )
-
-        def moved(values: np.ndarray) -> np.ndarray:
-            return cv2.warpAffine(
-                values, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1
-            )
-
-        other = moved(off[1])
-        counts = (
-            np.minimum(np.abs(mine - moved(mine)), MOST_DIFFERENCE)
-            * field
-            * ((off[0] >= 0) & (other >= 0))
-        )
-        if abs(float(((other - off[0]) * counts).sum())) < SEEN * float((counts**2).sum()):
+            apart = np.minimum(np.abs(local_contrast(seen, SCALES[0]) - mine), MOST_DIFFERENCE)
+            off.append(np.where(inside & self.known, apart, np.float32(-1)))
+        other = moved_back(off[1], back)
+        visible = (off[0] >= 0) & (other >= 0)
+        unlike = np.minimum(np.abs(mine - moved_back(mine, back)), MOST_DIFFERENCE)
+        counts = unlike * field * visible
+        worse = (other - off[0]) * counts
+        if abs(float(worse.sum())) < SEEN * float((counts**2).sum()):
             return 0.0
-        return chance_units((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
+        return chance_units(worse / max(float(counts.mean()), 1e-6))
 
     def between(self, here: np.ndarray, there: np.ndarray) -> np.ndarray:
         """(2, 3): from canvas pixels at one placement to those at another, given (4, 2) mm of the
@@ -228,9 +190,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
                     borderValue=9,
                 )
                 cut -= mine
-                out.append(
-                    (1 - float(np.minimum(cut[known] ** 2, reach**2).mean()) / reach**2, off)
-                )
+                missed = float(np.minimum(cut[known] ** 2, reach**2).mean()) / reach**2
+                out.append((1 - missed, off))
         return sorted(out, key=lambda o: -o[0])
 
     def roughly(self, plan: Plan, picture: Picture, pose: Pose) -> list[Pose]:
@@ -255,10 +216,8 @@ class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
             for _ in range(PEAKS // 2):
                 _, best, _, at = cv2.minMaxLoc(fits)
                 mm = (np.array(at) - middle_px) * 2 / self.px_per_mm
-                shifted = msgspec.structs.replace(
-                    turned, tvec=turned.tvec + R0 @ R @ np.array([*mm, 0])
-                )
-                found.append((best, shifted))
+                tvec = turned.tvec + R0 @ R @ np.array([*mm, 0])
+                found.append((best, msgspec.structs.replace(turned, tvec=tvec)))
                 cv2.circle(fits, at, round(PEAKS_APART * VIEW_PX / 2), float(fits.min()), -1)
         found.sort(key=lambda f: -f[0])
         return [p for _, p in found[:PEAKS]]
@@ -284,9 +243,8 @@ def coarse_map(
     x0, y0 = origin - step
     maps = pose.rectify_map(x0, y0, x0 + w * step, y0 + h * step, 1 / step)
     a, b = (cv2.resize(m, (w * MESH_PX, h * MESH_PX), interpolation=cv2.INTER_LINEAR) for m in maps)
-    return a[MESH_PX : MESH_PX + size[1], MESH_PX : MESH_PX + size[0]], b[
-        MESH_PX : MESH_PX + size[1], MESH_PX : MESH_PX + size[0]
-    ]
+    inner = np.s_[MESH_PX : MESH_PX + size[1], MESH_PX : MESH_PX + size[0]]
+    return a[inner], b[inner]
 
 
 def contrast_scales(grey: np.ndarray) -> list[np.ndarray]:
@@ -312,12 +270,15 @@ def explanation_lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> f
 
     here, there: (h, w) from WholeBoard.explained; back: (2, 3) from pixels of `here` to those of
     `there`, so that the same spot of the picture is compared."""
-    h, w = here.shape
-    other = cv2.warpAffine(
-        there, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1
-    )
-    off = np.where(other >= 0, here - other, 0).astype(np.float32)
-    return chance_units(off)
+    other = moved_back(there, back)
+    return chance_units(np.where(other >= 0, here - other, 0).astype(np.float32))
+
+
+def moved_back(there: np.ndarray, back: np.ndarray) -> np.ndarray:
+    """(h, w) values at the spots of another placement; -1 where it has none. back: (2, 3) from
+    pixels here to those there"""
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return cv2.warpAffine(there, back, there.shape[::-1], flags=flags, borderValue=-1)
 
 
 def chance_units(off: np.ndarray) -> float:

@@ -6,6 +6,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.coarse_grid import sample_at
 from vision.geometry.pose import Pose
 
 SIDE_STATIONS = 48
@@ -58,9 +59,7 @@ def edge_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: 
     pixels, one pixel per step"""
     at = px[:, None] + normal[:, None] * np.arange(-reach - 1, reach + 2)[None, :, None]
     at = at.astype(np.float32)
-    values = cv2.remap(
-        image, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
+    values = sample_at(image, at, cv2.BORDER_REPLICATE)
     values = values.reshape(*at.shape[:2], -1).astype(np.float32)
     return (values[:, 2:] - values[:, :-2]) / 2
 
@@ -78,13 +77,7 @@ def light_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach:
         + normal[:, None, None] * steps[:, None]
     ).astype(np.float32)
     n = len(px)
-    seen = cv2.remap(
-        image,
-        at[..., 0].reshape(n, -1),
-        at[..., 1].reshape(n, -1),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    seen = sample_at(image, at.reshape(n, -1, 2), cv2.BORDER_REPLICATE)
     weights = cv2.getGaussianKernel(2 * wide + 1, SMOOTH, cv2.CV_32F).ravel()
     lines = np.einsum("b,nbsc->nsc", weights, AMOUNT[seen].reshape(n, len(beside), len(steps), -1))
     values = sum(weight * lines[:, k : k + 2 * reach + 3] for k, weight in enumerate(weights))
@@ -110,20 +103,18 @@ def find_side(
     px, normal = side_stations(pose, mm)
     inside = in_picture(image, px, reach)
     if inside.sum() < SIDE_STATIONS // 2:
-        return None, False
+        return None, 0.0
     t, mm, px, normal = ALONG_SIDE[inside], mm[inside], px[inside], normal[inside]
-    offsets, dark = best_curve(
-        edge_profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark
-    )
-    return (
-        refine_edge(light_profiles(image, px, normal, reach), offsets, mm, px, normal, reach)
-        if offsets is not None
-        else None
-    ), dark
+    change = edge_profiles(smooth, px, normal, reach)
+    offsets, dark = best_curve(change, t, reach, limit, sd, over_dark)
+    if offsets is None:
+        return None, dark
+    light = light_profiles(image, px, normal, reach)
+    return refine_edge(light, offsets, mm, px, normal, reach), dark
 
 
 def best_curve(
-    change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
+    change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool
 ) -> tuple[np.ndarray | None, float]:
     """(N,) offsets of the slightly bent line with the same change of colour all along it, None if
     no line stands out from its parallels; and the width of a dark band just inside that line, 0 for
@@ -136,9 +127,8 @@ def best_curve(
     ends = np.arange(-limit, limit + 1, coarse)
     bows = np.arange(-(limit // 2), limit // 2 + 1, coarse)
     curve, total = score_curves(wide, t, reach, ends, ends, bows, limit)
-    best, dark = outermost_curve(
-        curve, curve_likelihood(curve, total, sd), total.mean(1), over_dark
-    )
+    score = curve_likelihood(curve, total, sd)
+    best, dark = outermost_curve(curve, score, total.mean(1), over_dark)
     if coarse > 1:
         near = np.arange(-coarse, coarse + 1)
         a, b, bow = curve[best]
@@ -195,9 +185,8 @@ def score_curves(
     index = np.clip(np.rint(index).astype(np.int32) + reach, 0, 2 * reach)
     flat = change.reshape(-1, change.shape[2])
     row = (np.arange(len(t)) * change.shape[1])[None]
-    return curve, np.concatenate(
-        [flat[index[k : k + 4096] + row].mean(1) for k in range(0, len(index), 4096)]
-    )
+    parts = [flat[index[k : k + 4096] + row].mean(1) for k in range(0, len(index), 4096)]
+    return curve, np.concatenate(parts)
 
 
 def refine_edge(
@@ -225,13 +214,8 @@ def refine_edge(
     if good.sum() < SIDE_STATIONS // 3:
         return None
     unsure = abs(edge_offset(change[row[:, None], window]))
-    return EdgePoints(
-        mm[good],
-        (px + normal * found[:, None])[good],
-        normal[good],
-        np.full(good.sum(), unsure),
-        np.zeros(good.sum(), int),
-    )
+    seen, n = px + normal * found[:, None], good.sum()
+    return EdgePoints(mm[good], seen[good], normal[good], np.full(n, unsure), np.zeros(n, int))
 
 
 def edge_offset(change: np.ndarray) -> float:
@@ -286,11 +270,8 @@ def line_contrast(
     for a, b in lines:
         px, normal = side_stations(pose, a + (b - a) * ALONG_SIDE[:, None])
         change = edge_profiles(smooth, px, normal, reach)
-        total += float(
-            np.linalg.norm(
-                score_curves(change, ALONG_SIDE, reach, ends, ends, np.zeros(1), reach)[1], axis=1
-            ).max()
-        )
+        _, clear = score_curves(change, ALONG_SIDE, reach, ends, ends, np.zeros(1), reach)
+        total += float(np.linalg.norm(clear, axis=1).max())
     return total / max(len(lines), 1)
 
 
@@ -306,9 +287,8 @@ def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np
     """(...) peak positions of parabolas through three neighbouring values, -0.5 to 0.5 from the
     middle"""
     bend = left - 2 * middle + right
-    return np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0).clip(
-        -0.5, 0.5
-    )
+    at = np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0)
+    return at.clip(-0.5, 0.5)
 
 
 def board_edges(
@@ -328,10 +308,10 @@ def board_edges(
             side, dark = found[k]
             if dark:
                 side, _ = find_side(image, pose, a, b, reach, limit, sd, smooth, over_dark=False)
-                found[k] = (
-                    side and msgspec.structs.replace(side, unsure=np.hypot(side.unsure, dark / 2)),
-                    dark,
-                )
+                if side is not None:
+                    unsure = np.hypot(side.unsure, dark / 2)
+                    side = msgspec.structs.replace(side, unsure=unsure)
+                found[k] = side, dark
     return [
         msgspec.structs.replace(s, line=np.full(len(s.mm), k))
         for k, (s, _) in enumerate(found)

@@ -93,9 +93,8 @@ def board_masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
     for channel in cv2.split(lab):
         t, m = cv2.threshold(channel, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
         out += [m, 255 - m]
-    edges = np.max(
-        [cv2.Canny(c, 30, 90) for c in cv2.split(cv2.GaussianBlur(small, (0, 0), 1))], axis=0
-    )
+    channels = cv2.split(cv2.GaussianBlur(small, (0, 0), 1))
+    edges = np.max([cv2.Canny(c, 30, 90) for c in channels], axis=0)
     out.append(cv2.dilate(edges, np.ones((3, 3), np.uint8)))
     return out
 
@@ -103,11 +102,8 @@ def board_masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
 def find_quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
     """(4, 2) corners, clockwise, of the larger quadrilaterals in a mask"""
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    out = (
-        [q for c in largest_contours(mask) if (q := fit_quad(c, mask.shape)) is not None]
-        if behind_men
-        else []
-    )
+    broken = largest_contours(mask) if behind_men else []
+    out = [q for c in broken if (q := fit_quad(c, mask.shape)) is not None]
     for c in largest_contours(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))):
         hull = cv2.convexHull(c)
         around = cv2.arcLength(hull, True)
@@ -124,12 +120,9 @@ def find_quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
 
 def largest_contours(mask: np.ndarray) -> list[np.ndarray]:
     """The contours of the three largest shapes in a mask that may be a board"""
-    contours = sorted(
-        cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0],
-        key=cv2.contourArea,
-        reverse=True,
-    )
-    return [c for c in contours[:3] if cv2.contourArea(c) >= LEAST_SHARE * mask.size]
+    contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    largest = sorted(contours, key=cv2.contourArea, reverse=True)[:3]
+    return [c for c in largest if cv2.contourArea(c) >= LEAST_SHARE * mask.size]
 
 
 def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
@@ -151,10 +144,8 @@ def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
     for four in combinations(lines, 4):
         around = sorted(four, key=lambda line: np.arctan2(*(line[1::-1] * side_of(line, shape))))
         quad = np.array([meeting_point(around[k - 1], around[k]) for k in range(4)])
-        (ax, ay), (bx, by) = (
-            (np.roll(quad, -1, 0) - quad).T,
-            (np.roll(quad, -2, 0) - np.roll(quad, -1, 0)).T,
-        )
+        sides = np.roll(quad, -1, 0) - quad
+        (ax, ay), (bx, by) = sides.T, np.roll(sides, -1, 0).T
         turns = ax * by - ay * bx
         if (
             not np.isfinite(quad).all()
@@ -162,9 +153,7 @@ def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
             or np.abs(quad).max() > 2 * max(shape)
         ):
             continue
-        along = (
-            quad[:, None] + (np.roll(quad, -1, 0) - quad)[:, None] * ALONG_OUTLINE[:, None]
-        ).reshape(-1, 2)
+        along = (quad[:, None] + sides[:, None] * ALONG_OUTLINE[:, None]).reshape(-1, 2)
         x, y = np.rint(along).astype(int).T
         inside = (x >= 0) & (y >= 0) & (x < shape[1]) & (y < shape[0])
         covered = near[y[inside], x[inside]].sum() / len(along)
@@ -181,10 +170,8 @@ def side_of(line: np.ndarray, shape: tuple[int, int]) -> float:
 def line_distance(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
     """The largest distance between two lines within a picture, pixels: large if they cross at an
     angle"""
-    middle, along = (
-        -a[:2] * (a @ (shape[1] / 2, shape[0] / 2, 1)) + (shape[1] / 2, shape[0] / 2),
-        np.array([-a[1], a[0]]),
-    )
+    centre = shape[1] / 2, shape[0] / 2
+    middle, along = centre - a[:2] * (a @ (*centre, 1)), np.array([-a[1], a[0]])
     ends = middle + along * np.array([[-1], [1]]) * max(shape) / 3
     return float(np.abs(np.column_stack([ends, np.ones(2)]) @ b).max())
 
@@ -219,11 +206,9 @@ def refine_by_sides(
         if any(c is None for c in corners):
             return None
         rays = np.column_stack([np.array(corners), np.ones(4)])
-        px = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), start.K, start.dist)[0].reshape(
-            -1, 2
-        )
+        px, _ = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), start.K, start.dist)
         try:
-            pose, _ = lens.pose(plan.corners, px, start.size, start.by)
+            pose, _ = lens.pose(plan.corners, px.reshape(-1, 2), start.size, start.by)
         except ValueError:
             return None
     return pose

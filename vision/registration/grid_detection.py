@@ -76,12 +76,9 @@ def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
     """(N, 2, 3) rays of the ends of straight edges, the longest first, and the number of pixels per
     unit of a ray"""
     scale = min(LONGER / max(picture.size), 1.0)
-    grey = picture.level(0)
-    small = (
-        grey
-        if scale == 1
-        else cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    )
+    small = picture.level(0)
+    if scale < 1:
+        small = cv2.resize(small, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     seen = cv2.createLineSegmentDetector(0).detect(small)[0]
     if seen is None:
         return np.zeros((0, 2, 3)), 1.0
@@ -89,9 +86,8 @@ def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
     long = np.linalg.norm(px[:, 1] - px[:, 0], axis=1)
     order = np.argsort(-long)[:MOST_EDGES]
     px = (px[order[long[order] > SHORTEST_EDGE * max(small.shape)]] + 0.5) / scale - 0.5
-    rays = cv2.undistortPoints(px.reshape(-1, 1, 2), lens.K(picture.size), lens.dist).reshape(
-        -1, 2, 2
-    )
+    rays = cv2.undistortPoints(px.reshape(-1, 1, 2), lens.K(picture.size), lens.dist)
+    rays = rays.reshape(-1, 2, 2)
     return np.dstack([rays, np.ones(rays.shape[:2])]), lens.focal * max(picture.size) * scale
 
 
@@ -166,13 +162,12 @@ def face_camera(axes: np.ndarray) -> np.ndarray:
 def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
     """The evenness of edges in both directions, 0 to 1; the board's distance along the third axis
     in mm; and (2,) the offset of its lines from that axis, in steps"""
-    at, along, long = edges
-    sets = [(at[along == n, n] / step[n], long[along == n]) for n in (0, 1)]
-    wide = max(
-        float(np.ptp(np.quantile(values, (0.05, 0.95)))) if len(values) else 0.0
-        for values, _ in sets
-    )
-    if min(len(values) for values, _ in sets) < FEWEST_EDGES // 2 or wide * step.max() < LEAST_SPAN:
+    places, along, long = edges
+    sets = [(places[along == n, n] / step[n], long[along == n]) for n in (0, 1)]
+    if min(len(values) for values, _ in sets) < FEWEST_EDGES // 2:
+        return 0.0, 0.0, np.zeros(2)
+    wide = max(float(np.ptp(np.quantile(values, (0.05, 0.95)))) for values, _ in sets)
+    if wide * step.max() < LEAST_SPAN:
         return 0.0, 0.0, np.zeros(2)
     rate = np.arange(FEWEST_SQUARES, MOST_SQUARES, SQUARES_STEP) / wide
     waves = [
@@ -187,11 +182,8 @@ def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndar
     rates = rate[k] * np.linspace(0.9, 1.1, 41)
     fits = [on_lines(values, weight, rates) for values, weight in sets]
     best = int(sum(fit.max(1) for fit in fits).argmax())
-    return (
-        float(evenly[k]),
-        float(rates[best]),
-        np.array([PHASES[fit[best].argmax()] for fit in fits]),
-    )
+    at = np.array([PHASES[fit[best].argmax()] for fit in fits])
+    return float(evenly[k]), float(rates[best]), at
 
 
 def on_lines(values: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> np.ndarray:
@@ -227,15 +219,13 @@ def place_grid(
     middles, along, long = edges
     mm, step = middles * scale, site_spacing(plan)
     aside = np.array([at[n] * step[n] - lattice[n][0] for n in (0, 1)])
-    off = np.abs(
-        (np.where(along, mm[:, 1] / step[1] - at[1], mm[:, 0] / step[0] - at[0]) + 0.5) % 1 - 0.5
-    )
+    lines = np.where(along, mm[:, 1] / step[1] - at[1], mm[:, 0] / step[0] - at[0])
+    off = np.abs((lines + 0.5) % 1 - 0.5)
     worth = long * np.where(off < NEAR, 1.0, -2 * NEAR / (1 - 2 * NEAR))
     for n in (0, 1):
         seen = mm[:, n] - aside[n]
-        shifts = np.arange(
-            np.floor((seen.min() - plan.size[n]) / step[n]), np.ceil(seen.max() / step[n]) + 1
-        )
+        first, last = np.floor((seen.min() - plan.size[n]) / step[n]), np.ceil(seen.max() / step[n])
+        shifts = np.arange(first, last + 1)
         inside = [
             worth[(seen > (k - 0.1) * step[n]) & (seen < (k + 0.1) * step[n] + plan.size[n])].sum()
             for k in shifts
@@ -244,6 +234,5 @@ def place_grid(
         aside[n] += shifts[best[len(best) // 2]] * step[n]
     t = axes @ np.array([*aside, scale])
     within = ((mm > aside - 0.1 * step) & (mm < aside + plan.size + 0.1 * step)).all(1)
-    return float(worth[within].sum()), Pose(
-        lens.K(size), lens.dist, cv2.Rodrigues(axes)[0].ravel(), t, size, "print"
-    )
+    pose = Pose(lens.K(size), lens.dist, cv2.Rodrigues(axes)[0].ravel(), t, size, "print")
+    return float(worth[within].sum()), pose

@@ -36,7 +36,6 @@ CLEAR_OF_PIECES = 0.3  # least share of a line that must be clear of pieces
 ASTRAY = 0.5  # how much wider than its site a piece's area may be
 HALF_LINE_PX = 2  # half the greatest width of a printed line
 
-
 Line = tuple[np.ndarray, np.ndarray]
 
 
@@ -47,13 +46,10 @@ def site_lines(plan: Plan) -> list[Line]:
         for outline in site.outlines:
             for p, q in board_sides(outline):
                 for axis in (0, 1):
-                    if (
-                        abs(p[axis] - q[axis]) < ONE_LINE_MM / 2
-                        and abs(p[1 - axis] - q[1 - axis]) > 2 * NEAR_SIDE_MM
-                    ):
-                        found[axis, round((p[axis] + q[axis]) / 2 / ONE_LINE_MM)].append(
-                            tuple(sorted((p[1 - axis], q[1 - axis])))
-                        )
+                    aside, long = np.abs(p - q)[[axis, 1 - axis]]
+                    if aside < ONE_LINE_MM / 2 and long > 2 * NEAR_SIDE_MM:
+                        at = round((p[axis] + q[axis]) / 2 / ONE_LINE_MM)
+                        found[axis, at].append(tuple(sorted((p[1 - axis], q[1 - axis]))))
     return long_ones(plan, found)
 
 
@@ -116,12 +112,8 @@ def printed_lines(
 def occupied_boxes(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
     """(M, 2, 2) mm: boxes around occupied sites, enlarged since pieces may extend into the next
     site"""
-    lying = [
-        (np.min(site.outline, axis=0), np.max(site.outline, axis=0))
-        for site in plan.site
-        if layout.get(site.id)
-    ]
-    boxes = np.array(lying).reshape(-1, 2, 2)
+    lying = [np.array(site.outline, float) for site in plan.site if layout.get(site.id)]
+    boxes = np.array([(o.min(0), o.max(0)) for o in lying]).reshape(-1, 2, 2)
     return boxes + ASTRAY * (boxes - boxes.mean(1, keepdims=True))
 
 
@@ -210,9 +202,8 @@ def seen_line(
         return None
     if bent:
         near, bows = np.arange(-BOW, BOW + 1), np.arange(-reach // 2, reach // 2 + 1)
-        curve = (
-            np.stack(np.meshgrid(near, near, bows, indexing="ij"), -1).reshape(-1, 3) + curve[best]
-        )
+        around = np.stack(np.meshgrid(near, near, bows, indexing="ij"), -1).reshape(-1, 3)
+        curve = around + curve[best]
         curve = curve[
             (np.abs(curve[:, :2]).max(1) <= reach)
             & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)
@@ -223,10 +214,9 @@ def seen_line(
         best = int(score.argmax())
     profile = strength[np.arange(len(t))[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
     found = curve_offsets(curve[best], t) + peaks_between(*profile)
-    unsure = PRINTED_MM * scale_along(px, mm)
-    return EdgePoints(
-        mm, px + normal * found[:, None], normal, np.full(len(t), unsure), np.full(len(t), number)
-    )
+    scale = np.linalg.norm(px[-1] - px[0]) / np.linalg.norm(mm[-1] - mm[0])
+    unsure, line = np.full(len(t), PRINTED_MM * scale), np.full(len(t), number)
+    return EdgePoints(mm, px + normal * found[:, None], normal, unsure, line)
 
 
 def curve_offsets(curve: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -242,8 +232,3 @@ def follow_curves(
     of the line there"""
     at = np.rint(curve_offsets(curve, t)).astype(int) + wide
     return at, strength[np.arange(len(t)), at].mean(1)
-
-
-def scale_along(px: np.ndarray, mm: np.ndarray) -> float:
-    """The scale, pixels per mm, along a line of (N, 2) pixels and mm"""
-    return float(np.linalg.norm(px[-1] - px[0]) / np.linalg.norm(mm[-1] - mm[0]))

@@ -52,10 +52,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def unpack(cls, arrays: dict[str, np.ndarray]) -> Tiles:
         """The inverse of pack(); raises KeyError if something is missing"""
-        places, change = (
-            np.asarray(arrays["tiles"], float),
-            np.asarray(arrays["tiles_change"], float),
-        )
+        places, change = arrays["tiles"].astype(float), arrays["tiles_change"].astype(float)
         return cls(places[:, :2], places[:, 2:], change[:3], float(change[3]))
 
     @classmethod
@@ -85,9 +82,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         if not np.any(change):
             inset, change = found[0]
         centres, half, heights = (np.array(a) for a in zip(*places.values()))
-        return cls(
-            centres, half - inset, change / np.linalg.norm(change), float(np.median(heights))
-        )
+        change /= np.linalg.norm(change)
+        return cls(centres, half - inset, change, float(np.median(heights)))
 
     def _plainest(self, image: np.ndarray, pose: Pose, scale: float) -> tuple[float, np.ndarray]:
         """How many mm inside the tiles' edges the outline is that most tiles show on all four
@@ -120,9 +116,8 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         offsets = SIDE_NORMALS[:, None] + along[:, None] * ALONG_TILE[None, :, None]
         mm = self.centres[:, None, None] + offsets[None] * self.half[:, None, None]
         outward = np.broadcast_to(SIDE_NORMALS[None, :, None], mm.shape)
-        px = pose.to_px(
-            np.vstack([mm.reshape(-1, 2), (mm + outward).reshape(-1, 2)]), self.height
-        ).reshape(2, -1, 2)
+        ends = np.stack([mm, mm + outward]).reshape(-1, 2)
+        px = pose.to_px(ends, self.height).reshape(2, -1, 2)
         normal = px[1] - px[0]
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)
         found = edge_profiles(image, px[0], normal, reach)
@@ -136,28 +131,19 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         """Each tile's middle as seen: (N, 2) pixels of where it would be if the tile lay exactly on
         its site, (N, 2) of where it is, (N,) how clear its sides are, in grey levels."""
         stations = self._stations(image, pose, reach) @ self.change
-        half = float(np.median(self.half)) * np.linalg.norm(
-            np.diff(pose.to_px(self.centres[:1] + [[0, 0], [1, 0]]), axis=0)
-        )
+        start, end = pose.to_px(self.centres[:1] + [[0, 0], [1, 0]])
+        half = float(np.median(self.half)) * np.linalg.norm(end - start)
         turned = [
             self._middle(stations, TURNED_ENDS[:, None] * ALONG_TILE * half * turn, reach)
             for turn in TILE_LEANS
         ]
         best = np.argmax([sx + sy for _, _, sx, sy in turned], 0)
         dx, dy, sx, sy = np.take_along_axis(np.array(turned), best[None, None], 0)[0]
-        ends = pose.to_px(
-            np.vstack([self.centres + d for d in ((0, 0), (1, 0), (0, 1))]), self.height
-        )
-        ends = ends.reshape(3, -1, 2)
-        ex, ey = (
-            d / np.linalg.norm(d, axis=1, keepdims=True)
-            for d in (ends[1] - ends[0], ends[2] - ends[0])
-        )
-        return (
-            ends[0],
-            ends[0] + ex * (dx - reach)[:, None] + ey * (dy - reach)[:, None],
-            np.minimum(sx, sy) / 2,
-        )
+        mm = np.vstack([self.centres + d for d in ((0, 0), (1, 0), (0, 1))])
+        at, *ends = pose.to_px(mm, self.height).reshape(3, -1, 2)
+        ex, ey = ((e - at) / np.linalg.norm(e - at, axis=1, keepdims=True) for e in ends)
+        seen = at + ex * (dx - reach)[:, None] + ey * (dy - reach)[:, None]
+        return at, seen, np.minimum(sx, sy) / 2
 
     @staticmethod
     def _middle(
@@ -222,13 +208,11 @@ def tile_places(plan: Plan) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
         if len(outline) != 4 or site.also:
             continue
         size = np.ptp(outline, axis=0)
+        flat = [p for p in plan.piece if not p.disc and not p.spans]
         fitting = [
             (*p.footprint, p.height)
-            for p in plan.piece
-            if not p.disc
-            and not p.spans
-            and (np.array(p.footprint) >= 0.85 * size).all()
-            and (np.array(p.footprint) <= 1.02 * size).all()
+            for p in flat
+            if ((p.footprint >= 0.85 * size) & (p.footprint <= 1.02 * size)).all()
         ]
         if fitting:
             usual = max(fitting, key=fitting.count)
@@ -244,16 +228,15 @@ def locate_tiles(
     found = []
     small = halve_image(image)
     for start in starts:
-        best: tuple[float, Pose] | None = None
         start = start.resized((small.shape[1], small.shape[0]))
         reach = round(FAR_MM * board_scale(start, plan))
+        best = -np.inf, start
         for turn in TURNS_TRIED:
             pose = nudge_pose(plan, start, np.zeros(2), turn)
             shift, score = tiles.common_shift(small, pose, reach)
-            if best is None or score > 1.1 * best[0]:
+            if score > 1.1 * best[0]:
                 best = score, nudge_pose(plan, pose, shift, 0.0)
-        if best is not None:
-            found.append(best)
+        found.append(best)
     found.sort(key=lambda f: -f[0])
     settled = (
         settle_tiles(plan, tiles, image, pose.resized(image.shape[1::-1]))

@@ -52,8 +52,8 @@ SQUARES_OFF = 3  # shifted placements per rotation that are tried
 STRIDES = 3  # rounds of searching around the best placement, on a board of squares
 QUICK = 40  # the most patches used in a quick check
 # levels of the print and search margins for following it from a pose that may be a little off,
-# from one at which the board fits roughly, and from one that is only likely
-FOLLOWED, FITTED, LIKELY = ((2, 1, 0), (8, 4, 3)), ((1, 0), (8, 3)), ((1, 0), (12, 3))
+# from one at which the board fits roughly, and from one that is only a guess
+FOLLOWED, FITTED, GUESSED = ((2, 1, 0), (8, 4, 3)), ((1, 0), (8, 3)), ((1, 0), (12, 3))
 # shares of the patches seen: enough to stop searching; the least that is accepted
 SURE_SHARE, LEAST_SEEN_SHARE = 0.25, 0.12
 
@@ -351,7 +351,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for pose in near:
             yield pose, *FOLLOWED
             # coarse patches are wide: among many pieces few of them are fully visible
-            yield pose, *LIKELY
+            yield pose, *GUESSED
         yield from self._around(picture, near[0])
         if repeats_by_squares(self._map):
             yield from self._outlined(picture, near[:1], NEAR_PX)
@@ -368,7 +368,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             scene_frames(self.plan, self.lens, self.scene),
         )
         for lattice in poses_by_lattice(self.plan, self.lens, picture):
-            yield lattice, *LIKELY
+            yield lattice, *GUESSED
         for quarters in (2, 1, 3):
             held = roll_camera(near[-1], quarters)
             yield held, *FOLLOWED

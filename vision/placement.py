@@ -48,10 +48,7 @@ def site_likelihoods(found: Mapping[str, SiteEvidence]) -> list[float]:
 
 
 def is_implausible(
-    plan: Plan,
-    found: Mapping[str, SiteEvidence],
-    usual: PlacementPrior,
-    poor: float = POOR,
+    plan: Plan, found: Mapping[str, SiteEvidence], usual: PlacementPrior, poor: float
 ) -> bool:
     """Whether so little is read clearly that the placement may be wrong. usual: the usual places of
     kinds, used as well because a network may read just as clearly at a wrong placement; poor: see
@@ -62,7 +59,7 @@ def is_implausible(
     return is_poor(plan, sum(read) + usual.log_prior(plan, found), poor)
 
 
-def is_poor(plan: Plan, likely: float, poor: float = POOR) -> bool:
+def is_poor(plan: Plan, likely: float, poor: float) -> bool:
     """Whether the log-probability of all sites together is too low for a correct placement. poor:
     the most that a site loses at a correct one, POOR or POOR_EVERYWHERE"""
     return likely < -poor * len(plan.site)
@@ -73,7 +70,7 @@ def choose_placement(
     ways: Sequence[Pose],
     weigh: Callable[[Pose], float],
     neighbours: Callable[[Pose, bool], Sequence[Pose]],
-    poor: float = POOR,
+    poor: float,
 ) -> Placement:
     """The pose at which most is read clearly; `maybe_turned`, with the others in `as_well`, if
     another comes close, or if little is read clearly at any of them.
@@ -102,7 +99,6 @@ def choose_placement(
     ranked = sorted(tried, key=lambda t: -t.likely)
     near = [t.pose for t in ranked if ranked[0].likely - t.likely < CERTAIN]
     plain = len(near) == 1 and not is_poor(plan, ranked[0].likely, poor)
-    pose = msgspec.structs.replace(
-        near[0], maybe_turned=not plain, as_well=() if plain else tuple(near)
-    )
+    as_well = () if plain else tuple(near)
+    pose = msgspec.structs.replace(near[0], maybe_turned=not plain, as_well=as_well)
     return Placement(pose, ranked[0].likely)

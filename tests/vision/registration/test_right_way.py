@@ -176,6 +176,7 @@ def test_places_a_square_further_are_asked_too():
         ways,
         lambda pose: worth[float(pose.tvec[0])],
         lambda pose, aside: [off] if aside else (),
+        POOR,
     )
     assert np.all(chosen.pose.tvec == off.tvec)
 

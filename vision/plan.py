@@ -211,11 +211,10 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
         boxes = {s.id: np.sort(s.frame[0]) for s in self.site}
         out = {}
         for p in self.piece:
-            some = (
-                {s.id for s in self.site if set(s.tags) & set(p.on)}
-                if p.on
-                else {i for i, box in boxes.items() if (np.sort(p.footprint) <= TIGHT * box).all()}
-            )
+            size = np.sort(p.footprint)
+            some = {i for i, box in boxes.items() if (size <= TIGHT * box).all()}
+            if p.on:
+                some = {s.id for s in self.site if set(s.tags) & set(p.on)}
             out[p.kind] = frozenset(some) or every
         return out
 
@@ -267,15 +266,11 @@ WORDS = {
 
 def check_keys(data: dict[str, Any], name: str) -> None:
     """Raises BadPlan for a key that is nearly a known one: it would be silently ignored"""
-    entries = [("", None, data)] + [
-        (what, n, e)
-        for what in ("piece", "site")
-        if isinstance(data.get(what), list)
-        for n, e in enumerate(data[what], 1)
-    ]
-    for what, n, entry in entries:
-        if isinstance(entry, dict) and (fault := misspelt_key(entry, PLAN_KEYS[what])):
-            raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{fault}")
+    for what, keys in PLAN_KEYS.items():
+        entries = data.get(what) if what else [data]
+        for n, entry in enumerate(entries if isinstance(entries, list) else (), 1):
+            if isinstance(entry, dict) and (fault := misspelt_key(entry, keys)):
+                raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{fault}")
 
 
 def misspelt_key(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
@@ -294,11 +289,8 @@ def plain_fault(fault: str, data: dict[str, Any]) -> str:
     said = re.sub(r"Object missing required field `(\w+)`", r"\1 is missing", said)
     said = re.sub(r"^Expected `array` of length (\d+), got (\d+)$", r"has \2 values, not \1", said)
     said = re.sub(r"^Expected `int`, got `float`$", "is not a whole number", said)
-    said = (
-        re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said)
-        .replace("`", "")
-        .replace(" | ", " or ")
-    )
+    said = re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said)
+    said = said.replace("`", "").replace(" | ", " or ")
     said = re.sub(r"\b(object|array|str|int|float|bool)\b", lambda m: WORDS[m[0]], said)
     found = re.match(r"\$\.(site|piece)\[(\d+)\]\.?(.*?)`?$", path)
     if not found:
@@ -319,10 +311,8 @@ def check_plan(plan: Plan, name: str) -> None:
         check_piece(piece, plan, name)
     far = np.max([s.centre for s in plan.site], axis=0)
     if (far > plan.size).any() and (far < plan.size[::-1]).all():
-        raise BadPlan(
-            f"{name}: sites lie beyond the board of {plan.size[0]:g} x {plan.size[1]:g} "
-            f"mm: width and height exchanged?"
-        )
+        board = "the board of {:g} x {:g} mm".format(*plan.size)
+        raise BadPlan(f"{name}: sites lie beyond {board}: width and height exchanged?")
     for s in plan.site:
         if s.of is not None and s.of not in plan.sites:
             raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")
@@ -339,10 +329,8 @@ def check_size(plan: Plan, name: str) -> None:
         max(p.footprint) < SMALL_PIECE for p in plan.piece
     )
     if tiny or max(plan.size) > LARGEST_BOARD:
-        raise BadPlan(
-            f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes "
-            f"are millimetres"
-        )
+        board = "a board of {:g} x {:g} mm".format(*plan.size)
+        raise BadPlan(f"{name}: {board} is none; sizes are millimetres")
 
 
 def check_names(plan: Plan, name: str) -> None:
@@ -401,9 +389,8 @@ def check_overlaps(plan: Plan, name: str) -> None:
     high = np.array([s.outlines[0].max(0) for s in piles]).reshape(-1, 2)
     area = (high - low).prod(1)
     for i, s in enumerate(piles):
-        both = np.clip(
-            np.minimum(high[i], high[i + 1 :]) - np.maximum(low[i], low[i + 1 :]), 0, None
-        ).prod(1)
+        sides = np.minimum(high[i], high[i + 1 :]) - np.maximum(low[i], low[i + 1 :])
+        both = np.clip(sides, 0, None).prod(1)
         for j in i + 1 + np.flatnonzero(both > SHARED_AREA * np.minimum(area[i], area[i + 1 :])):
             if shared_area(s.outlines[0], piles[j].outlines[0]) > SHARED_AREA:
                 raise BadPlan(f"{name}: sites {s.id} and {piles[j].id} overlap")

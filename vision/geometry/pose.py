@@ -53,24 +53,16 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
         k1, k2, p1, p2 = self.dist
         r2, xy = x * x + y * y, 2 * x * y
         radial = 1 + r2 * (k1 + r2 * k2)
-        u, v = (
-            x * radial + p1 * xy + p2 * (r2 + 2 * x * x),
-            y * radial + p1 * (r2 + 2 * y * y) + p2 * xy,
-        )
+        u = x * radial + p1 * xy + p2 * (r2 + 2 * x * x)
+        v = y * radial + p1 * (r2 + 2 * y * y) + p2 * xy
         return np.column_stack([u * self.K[0, 0] + self.K[0, 2], v * self.K[1, 1] + self.K[1, 2]])
 
     @cached_property
     def camera(self) -> np.ndarray:
         """(20,) all parameters in one array, as the kernels need it"""
         R, K = cv2.Rodrigues(self.rvec)[0], self.K
-        return np.concatenate(
-            [
-                R.ravel(),
-                np.ravel(self.tvec),
-                np.ravel(self.dist),
-                [K[0, 0], K[1, 1], K[0, 2], K[1, 2]],
-            ]
-        ).astype(float)
+        place, lens = np.append(R, self.tvec), [K[0, 0], K[1, 1], K[0, 2], K[1, 2]]
+        return np.concatenate([place, np.ravel(self.dist), lens]).astype(float)
 
     def to_mm(self, px: np.ndarray, height: float = 0.0) -> np.ndarray:
         """(N, 2) pixels -> (N, 2) board mm in the plane `height` mm above the board"""

@@ -70,16 +70,9 @@ def group_by_size(plan: Plan) -> list[SizeGroup]:
     found = []
     for sites in out:
         sites.sort(key=lambda s: order[s.id])
-        boxes = np.array([outline_size(s) for s in sites])
-        found.append(
-            SizeGroup(
-                tuple(s.id for s in sites),
-                np.array([s.centre for s in sites]),
-                float(boxes.max()),
-                tuple((s.id,) for s in sites),
-                boxes,
-            )
-        )
+        ids, centres = tuple(s.id for s in sites), np.array([s.centre for s in sites])
+        boxes, members = np.array([outline_size(s) for s in sites]), tuple((i,) for i in ids)
+        found.append(SizeGroup(ids, centres, float(boxes.max()), members, boxes))
     return found
 
 

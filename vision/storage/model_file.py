@@ -112,14 +112,8 @@ def unpack_struct(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
         hint, name = hints[field.name], field.name
-        inner = next(
-            (
-                t
-                for t in (hint, *typing.get_args(hint))
-                if isinstance(t, type) and issubclass(t, msgspec.Struct)
-            ),
-            None,
-        )
+        types = [t for t in (hint, *typing.get_args(hint)) if isinstance(t, type)]
+        inner = next((t for t in types if issubclass(t, msgspec.Struct)), None)
         if name in arrays:
             values[name] = arrays[name]
         elif name in plain:

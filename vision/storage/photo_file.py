@@ -23,7 +23,6 @@ OTHER_FORMATS = {
     b"WEBP": "WebP",
 }
 
-
 # for stored photos: full chroma resolution, as in the camera's later pictures. By default JPEG
 # halves it: dark signs on yellow, learnt from such photos, were misread in pictures of the camera
 PHOTO_KEPT = (
@@ -75,14 +74,10 @@ def _cut_off(data: bytes) -> bool:
 
 def _other_format(data: bytes) -> str | None:
     """The name of an unsupported format, recognised by its first bytes"""
-    return next(
-        (
-            name
-            for begin, name in OTHER_FORMATS.items()
-            if begin in (data[4 : 4 + len(begin)], data[8 : 8 + len(begin)])
-        ),
-        None,
-    )
+    for begin, name in OTHER_FORMATS.items():
+        if data.startswith(begin, 4) or data.startswith(begin, 8):
+            return name
+    return None
 
 
 def load_photo(path: str | Path) -> np.ndarray:

@@ -32,16 +32,6 @@ def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
     return {i: square + at[i] for i in IDS}
 
 
-def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
-    """id -> (4, 2) pixels, for our cards in the whole picture"""
-    shrink = max(max(grey.shape) / CARD_SEARCH_PX, 1.0)
-    if shrink == 1.0:
-        return seen_in(grey)
-    small = cv2.resize(grey, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA)
-    rough = {i: (c + 0.5) * shrink - 0.5 for i, c in seen_in(small).items()}
-    return rough | find_cards_near(grey, rough)
-
-
 @cache
 def _make_detector() -> cv2.aruco.ArucoDetector:
     p = cv2.aruco.DetectorParameters()
@@ -56,6 +46,16 @@ def detect_aruco(grey: np.ndarray) -> dict[int, np.ndarray]:
     corners, ids, _ = _make_detector().detectMarkers(grey)
     seen = [] if ids is None else ids.tolist()
     return {i: c[0].astype(float) for i, c in zip(seen, corners) if seen.count(i) == 1}
+
+
+def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
+    """id -> (4, 2) pixels, for our cards in the whole picture"""
+    shrink = max(max(grey.shape) / CARD_SEARCH_PX, 1.0)
+    if shrink == 1.0:
+        return seen_in(grey)
+    small = cv2.resize(grey, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA)
+    rough = {i: (c + 0.5) * shrink - 0.5 for i, c in seen_in(small).items()}
+    return rough | find_cards_near(grey, rough)
 
 
 def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarray]:

@@ -44,7 +44,7 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
             return cls({})
         kinds = sorted({kind for kind, _ in spots})
         alike = np.array([[kind == k for kind, _ in spots] for k in kinds], float)  # (K, P)
-        share, own = alike.mean(1, keepdims=True), alike.argmax(0)
+        own = alike.argmax(0)
         centres, middle = np.array([s.centre for s in plan.site]), np.array(plan.size) / 2
         mm = centres[[n for _, n in spots]]
         quarter = np.array([[0.0, -1], [1, 0]])
@@ -53,28 +53,22 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
             for n in symmetric_turns(plan)
         ]
         best, most = cls({}), 0.0
-        for wide in KIN_REACHES:
-
-            def near(places: np.ndarray, wide: float = wide * max(plan.size)) -> np.ndarray:
-                """(P, n) the influence of each piece at places (n, 2)"""
-                return np.exp(-0.5 * np.square(np.linalg.norm(mm[:, None] - places, axis=2) / wide))
-
+        for reach in KIN_REACHES:
+            wide = reach * max(plan.size)
+            influences = [influence_of(mm, places, wide) for places in (mm, *turned)]
+            for said in influences:
+                np.fill_diagonal(said, 0)  # what a piece says of itself does not count
             for anywhere in ANYWHERE:
-
-                def chance(said: np.ndarray, anywhere: float = anywhere) -> np.ndarray:
-                    """(K, n) how much likelier each kind is at n places, given the pieces'
-                    influence (P, n)"""
-                    return (alike @ said / share + anywhere) / (said.sum(0) + anywhere)
-
                 here, *there = (
-                    np.log(chance(said - np.diag(np.diag(said)))[own, range(len(own))])
-                    for said in map(near, [mm, *turned])
+                    np.log(kind_chances(alike, said, anywhere)[own, range(len(own))])
+                    for said in influences
                 )
                 gain = -sum(
                     float(np.logaddexp(0, t - here).sum() - len(own) * np.log(2)) for t in there
                 )
                 if gain > most:
-                    best, most = cls(dict(zip(kinds, np.log(chance(near(centres)))))), gain
+                    chances = kind_chances(alike, influence_of(mm, centres, wide), anywhere)
+                    best, most = cls(dict(zip(kinds, np.log(chances)))), gain
         return best
 
     def log_prior(self, plan: Plan, found: Mapping[str, SiteEvidence]) -> float:
@@ -90,3 +84,16 @@ class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
                 if k in self.likely
             )
         )
+
+
+def influence_of(mm: np.ndarray, places: np.ndarray, wide: float) -> np.ndarray:
+    """(P, n) the influence of pieces at (P, 2) mm on what lies at places (n, 2) mm, up to about
+    `wide` mm away"""
+    return np.exp(-0.5 * np.square(np.linalg.norm(mm[:, None] - places, axis=2) / wide))
+
+
+def kind_chances(alike: np.ndarray, said: np.ndarray, anywhere: float) -> np.ndarray:
+    """(K, n) how much likelier each kind is at n places, given the pieces' influence (P, n) there.
+    alike: (K, P) 1 where a piece is of a kind; anywhere: the weight of the kinds' frequencies"""
+    share = alike.mean(1, keepdims=True)
+    return (alike @ said / share + anywhere) / (said.sum(0) + anywhere)

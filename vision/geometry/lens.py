@@ -3,6 +3,8 @@ will do."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import cv2
 import msgspec
 import numpy as np
@@ -43,24 +45,21 @@ class Lens(msgspec.Struct, frozen=True):
         points = np.column_stack([mm, np.zeros(len(mm))]).astype(float)
         px = np.ascontiguousarray(px, float).reshape(-1, 1, 2)
         K = self.K(size)
-        try:
-            _, rvecs, tvecs, _ = cv2.solvePnPGeneric(
-                points, px, K, self.dist, flags=cv2.SOLVEPNP_IPPE
-            )
-        except cv2.error:
-            raise ValueError("these points are not a board seen by a camera") from None
-        best = None
-        for rvec, tvec in zip(rvecs, tvecs):
+        rough: list[tuple[np.ndarray, np.ndarray]] = []
+        with suppress(cv2.error):
+            found = cv2.solvePnPGeneric(points, px, K, self.dist, flags=cv2.SOLVEPNP_IPPE)
+            rough = list(zip(*found[1:3]))
+        fitted = []
+        for rvec, tvec in rough:
             if tvec[2] <= 0 or not np.isfinite(rvec).all():
                 continue
             rvec, tvec = cv2.solvePnPRefineLM(points, px, K, self.dist, rvec, tvec)
             pose = Pose(K, self.dist, rvec.ravel(), tvec.ravel(), size, by)
             off = np.linalg.norm(pose.to_px(mm) - px.reshape(-1, 2), axis=1)
-            if best is None or off @ off < best[1] @ best[1]:
-                best = pose, off
-        if best is None:
+            fitted.append((pose, off))
+        if not fitted:
             raise ValueError("these points are not a board seen by a camera")
-        return best
+        return min(fitted, key=lambda fit: fit[1] @ fit[1])
 
 
 def usual_lens(mm: np.ndarray, px: np.ndarray, size: tuple[int, int], noise: float) -> Lens:

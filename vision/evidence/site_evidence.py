@@ -124,18 +124,14 @@ class Evidence(msgspec.Struct, frozen=True):
         """The likeliest contents of every site that shows any; foreign sites are left out."""
         return {s: e.best for s, e in self.sites.items() if e.best and not e.foreign}
 
-    def unsure(self, below: float = 0.9) -> dict[str, list[tuple[list[str], float]]]:
+    def unsure(self) -> dict[str, list[tuple[list[str], float]]]:
         """site -> [[contents, probability], ...] for sites where the best is less probable than
-        `below`"""
-        out = {}
-        for s, e in self.sites.items():
-            if not e.options or e.options[0][1] < math.log(below):
-                out[s] = [
-                    (list(c), round(math.exp(p), 4))
-                    for c, p in e.options[:4]
-                    if p > math.log(0.005)
-                ]
-        return out
+        0.9"""
+        return {
+            s: [(list(c), round(math.exp(p), 4)) for c, p in e.options[:4] if p > math.log(0.005)]
+            for s, e in self.sites.items()
+            if e.best_logp < math.log(0.9)
+        }
 
 
 class NoBoard(ValueError):

@@ -115,8 +115,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         # (4, stations, 2)
         offsets = SIDE_NORMALS[:, None] + along[:, None] * ALONG_TILE[None, :, None]
         mm = self.centres[:, None, None] + offsets[None] * self.half[:, None, None]
-        outward = np.broadcast_to(SIDE_NORMALS[None, :, None], mm.shape)
-        ends = np.stack([mm, mm + outward]).reshape(-1, 2)
+        ends = np.stack([mm, mm + SIDE_NORMALS[:, None]]).reshape(-1, 2)
         px = pose.to_px(ends, self.height).reshape(2, -1, 2)
         normal = px[1] - px[0]
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)

@@ -1,5 +1,5 @@
-"""Whether loose pieces lie on cards where they were found, told by every pixel there: it shows the card, or a
-piece like others that were found. Its central value: Ground."""
+"""Whether something lies on a card, a tile or an empty site, told by every pixel there: it shows what would lie
+under it, or a thing like others that were found. Its central value: Ground."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ PLAIN_CARD = 0.99
 # (docs/lab/2026-11-29-slivers-of-cards.md)
 NETWORK_SAYS = 0.5
 PLAIN_CLUSTER = math.log(0.98)  # of what lies on a cluster, below which it is looked at once more
-KNOWN_CARD = 0.5  # chance from which a card is then taken for part of the empty board
+KNOWN_CARD = 0.5  # chance from which a card, or a tile, is then taken for part of the empty board
 HIDES = 0.3  # chance of a loose piece from which what lies under it is taken for hidden
 # of close-ups of what stands one in eight shows something foreign when it is taught, as places beyond the
 # board do (`look_outside`); on tables one site in two hundred does: so much is its logarithm less
@@ -667,9 +667,10 @@ class LearnedReader:
         x1, y1 = np.minimum(
             np.ceil(outline.max(0)).astype(int), np.array(part.seen.shape[1::-1]) - 2
         )
-        inside = np.zeros((y1 + 1 - y, x1 + 1 - x), np.uint8)
+        inside = np.zeros((max(y1 + 1 - y, 0), max(x1 + 1 - x, 0)), np.uint8)
         sixteenths = np.rint(16 * (outline - (x, y))).astype(np.int32)
-        cv2.fillPoly(inside, [sixteenths], 1, cv2.LINE_8, 4)
+        if inside.size:
+            cv2.fillPoly(inside, [sixteenths], 1, cv2.LINE_8, 4)
         around = self.show_empty(part.window)[y - 1 : y1 + 2, x - 1 : x1 + 2]
         return part.seen[y : y1 + 1, x : x1 + 1], around, inside > 0
 
@@ -691,7 +692,8 @@ class LearnedReader:
             if classes[n][:-1] == classes[tile]
         ]
         tile, n = max(both, key=lambda v: np.logaddexp(*logs[list(v)]))
-        if logs[[tile, n]].min() < PLAIN_TOP or np.logaddexp(logs[tile], logs[n]) < math.log(0.5):
+        known = np.logaddexp(logs[tile], logs[n]) > math.log(KNOWN_CARD)
+        if logs[[tile, n]].min() < PLAIN_TOP or not known:
             return logs
         near = part.crop_window(overlap_windows(self.window_of({site}, part.pose), part.window))
         ground, kind = Ground.bare(self.show_empty(near.window)), self.top_kinds[group][n]

@@ -148,8 +148,16 @@ def seek_piece(seen: np.ndarray, ground: Ground, colours: np.ndarray, width: flo
 
 def piece_colours(spots: Sequence[PieceSpot], seen: np.ndarray) -> np.ndarray:
     """(n, 3) what is seen (h, w, 3) of pieces"""
-    surely = [s.cover(np.zeros(2), seen.shape[:2], SURELY_HIDDEN * s.widths[0]) for s in spots]
-    return seen[np.any([np.zeros(seen.shape[:2], bool), *surely], 0)]
+    out = [np.zeros((0, 3), np.float32)]
+    for spot in spots:
+        ends = np.stack([spot.foot, spot.top])
+        low, high = ends.min(0) - spot.widths[0], ends.max(0) + spot.widths[0]
+        x, y = np.maximum(np.floor(low).astype(int), 0)
+        x1, y1 = np.maximum(np.ceil(high).astype(int), 0)
+        part = seen[y:y1, x:x1]
+        width = SURELY_HIDDEN * spot.widths[0]
+        out.append(part[spot.cover(np.array([x, y]), part.shape[:2], width)])
+    return np.concatenate(out)
 
 
 def weigh_filled(

@@ -116,7 +116,7 @@ HIDES = 0.3  # chance of a loose piece from which what lies under it is taken fo
 # board do (`look_outside`); on tables one site in two hundred does: so much is its logarithm less
 FOREIGN_SHOWN = math.log(200 / 8)
 # chance of a pile's tile with a small piece, or without, below which pixels are not asked
-PLAIN_TOP = math.log(0.01)
+PLAIN_TOP = math.log(0.02)
 # log-probabilities of nothing between which pixels are asked; of something from which its colours are known; of
 # a site that something must cover; pixels of which one is kept
 PLAINLY_FILLED, PLAINLY_BARE, SURELY_FILLED = (math.log(v) for v in (0.02, 0.98, 0.97))

@@ -188,9 +188,11 @@ def explain_pixels(left: np.ndarray, planes: np.ndarray) -> np.ndarray:
     return np.maximum(shows - misfit, hides)
 
 
-def relight_look(seen: np.ndarray, look: np.ndarray, plain: np.ndarray) -> np.ndarray:
+def relight_look(
+    seen: np.ndarray, look: np.ndarray, plain: np.ndarray, most: float = LIGHT_LEFT
+) -> np.ndarray:
     """(n, 3) a picture (n, 3) in the light and the contrast in which it is seen (n, 3) where it shows
-    plainly (n,); as it is where none does"""
+    plainly (n,); as it is where none does. most: log units by which its light may differ"""
     shows = np.flatnonzero(plain)
     if not len(shows):
         return look
@@ -199,7 +201,7 @@ def relight_look(seen: np.ndarray, look: np.ndarray, plain: np.ndarray) -> np.nd
     off = seen[shows] - print_
     usual, middle = middle_colour(off), middle_colour(print_)
     grey = usual.sum() / 3
-    light = min(max(grey, -LIGHT_LEFT), LIGHT_LEFT)
+    light = min(max(grey, -most), most)
     shift = np.clip(usual - grey, -COLOUR_LEFT, COLOUR_LEFT) + light
     mark, shown = look - middle, print_ - middle
     strength = float(np.vdot(shown, shown)) + CONTRAST_PRIOR * len(shown)

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from vision.learned.card_view import (
+    LIGHT_LEFT,
     OTHER_DENSITY,
     PERHAPS_HIDDEN,
     SELDOM,
@@ -32,6 +33,9 @@ LEAST_VISIBLE = 0.3
 # the same of what fills a site, and by how much it fits better than nothing where nothing lies; log-density of
 # its colours where none is known
 FILLED_SAYS, ANYTHING_FITS, UNKNOWN_DENSITY = 1.0, 0.5, -2.0
+# log units by which the light of an empty site may differ from the board's about it, but for shadows: with more
+# a dark thing on plain ground is none
+SITE_LIGHT = 0.3
 MOSTLY_ON_CARD = 0.8  # of a piece that is sought on a card must lie on it
 
 
@@ -87,10 +91,12 @@ def weigh_pieces(spots: Sequence[PieceSpot], seen: np.ndarray, ground: Ground) -
     return 1 / (1 + np.exp(-logits))
 
 
-def card_logs(seen: np.ndarray, look: np.ndarray, plain: np.ndarray) -> np.ndarray:
+def card_logs(
+    seen: np.ndarray, look: np.ndarray, plain: np.ndarray, light: float = LIGHT_LEFT
+) -> np.ndarray:
     """(h, w) log-likelihoods of pixels (h, w, 3) if they show a card (h, w, 3), in the light in which it is seen
-    where it shows plainly (h, w), or whatever else there seldom is"""
-    relit = relight_look(seen.reshape(-1, 3), look.reshape(-1, 3), plain.ravel())
+    where it shows plainly (h, w), or whatever else there seldom is. light: log units by which it may differ"""
+    relit = relight_look(seen.reshape(-1, 3), look.reshape(-1, 3), plain.ravel(), light)
     anything = np.full(plain.shape, math.log(SELDOM * OTHER_DENSITY), np.float32)
     return explain_pixels(seen - relit.reshape(seen.shape), weigh_plainly(seen, anything))
 
@@ -170,7 +176,7 @@ def weigh_filled(
     if not inside.any():
         return 0.0
     shows = [
-        card_logs(seen, empty[y : y + h, x : x + w], inside)[inside]
+        card_logs(seen, empty[y : y + h, x : x + w], inside, SITE_LIGHT)[inside]
         for x, y in ((1, 1), (0, 1), (2, 1), (1, 0), (1, 2))
     ]
     unknown = np.full(int(inside.sum()), UNKNOWN_DENSITY)

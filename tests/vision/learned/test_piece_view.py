@@ -138,3 +138,13 @@ def test_a_thing_of_its_slots_colour_hides_the_print_of_the_slot():
     assert weigh_filled(np.float32(bare), slot, ~inside, np.float32(colours)) == 0, (
         "beyond the canvas"
     )
+
+
+def test_a_dark_thing_on_plain_ground_is_no_shadow():
+    rng = np.random.default_rng(6)
+    inside, ground = np.ones((20, 40), bool), np.full((22, 42, 3), 4.8, np.float32)
+    noise = rng.normal(0, 0.03, (20, 40, 3))
+    dark, shaded = (np.float32(ground[1:-1, 1:-1] - off + noise) for off in (1.3, 0.5))
+    colours = np.float32(3.5 + rng.normal(0, 0.05, (50, 3)))
+    assert weigh_filled(dark, ground, inside, colours) > 2
+    assert weigh_filled(shaded, ground, inside, colours) < -2

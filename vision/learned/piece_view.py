@@ -47,8 +47,8 @@ class Ground(msgspec.Struct, frozen=True, eq=False):
     cards: np.ndarray
 
     @classmethod
-    def bare(cls, empty: np.ndarray) -> Ground:
-        """Without cards. empty: (h, w, 3) log canvas"""
+    def without_cards(cls, empty: np.ndarray) -> Ground:
+        """empty: (h, w, 3) log canvas"""
         return cls(empty.copy(), np.zeros(empty.shape[:2], np.int32))
 
 
@@ -62,7 +62,7 @@ class PieceSpot(msgspec.Struct, frozen=True, eq=False):
     top: np.ndarray
     widths: np.ndarray
 
-    def cover(self, corner: np.ndarray, shape: Sequence[int], width: float) -> np.ndarray:
+    def covered_pixels(self, corner: np.ndarray, shape: Sequence[int], width: float) -> np.ndarray:
         """(h, w) whether it hides pixels of a canvas that begins at (2,) px, if it is so many px wide"""
         out = np.zeros(shape, np.uint8)
         draw_piece(out, self.foot - corner, self.top - corner, width, 1)
@@ -74,11 +74,11 @@ def weigh_pieces(spots: Sequence[PieceSpot], seen: np.ndarray, ground: Ground) -
     of cards under them"""
     chances = np.array([s.chance for s in spots])
     logits = np.log(chances) - np.log1p(-chances)
+    reach = [s.widths[1] + np.hypot(*(s.top - s.foot)) for s in spots]
     for number in range(1, int(ground.cards.max()) + 1):
         drawn = ground.cards == number
         x, y, w, h = cv2.boundingRect(drawn.astype(np.uint8))
         part, corner = np.s_[y : y + h, x : x + w], np.array([x, y])
-        reach = [s.widths[1] + np.hypot(*(s.top - s.foot)) for s in spots]
         near = [
             n
             for n, s in enumerate(spots)
@@ -91,14 +91,28 @@ def weigh_pieces(spots: Sequence[PieceSpot], seen: np.ndarray, ground: Ground) -
     return 1 / (1 + np.exp(-logits))
 
 
+def open_planes(seen: np.ndarray) -> np.ndarray:
+    """(h, w, 4) planes as of a `CardView` of what is seen (h, w, 3), where anything may hide it, but seldom"""
+    anything = np.full(seen.shape[:2], math.log(SELDOM * OTHER_DENSITY), np.float32)
+    return weigh_plainly(seen, anything)
+
+
 def card_logs(
-    seen: np.ndarray, look: np.ndarray, plain: np.ndarray, light: float = LIGHT_LEFT
+    seen: np.ndarray,
+    planes: np.ndarray,
+    look: np.ndarray,
+    plain: np.ndarray,
+    light: float = LIGHT_LEFT,
 ) -> np.ndarray:
     """(h, w) log-likelihoods of pixels (h, w, 3) if they show a card (h, w, 3), in the light in which it is seen
-    where it shows plainly (h, w), or whatever else there seldom is. light: log units by which it may differ"""
+    where it shows plainly (h, w). planes: as of `open_planes`; light: log units by which it may differ"""
     relit = relight_look(seen.reshape(-1, 3), look.reshape(-1, 3), plain.ravel(), light)
-    anything = np.full(plain.shape, math.log(SELDOM * OTHER_DENSITY), np.float32)
-    return explain_pixels(seen - relit.reshape(seen.shape), weigh_plainly(seen, anything))
+    return explain_pixels(seen - relit.reshape(seen.shape), planes)
+
+
+def join_masks(masks: Sequence[np.ndarray], shape: Sequence[int]) -> np.ndarray:
+    """(h, w) where any of these is; nowhere if there is none"""
+    return np.any([np.zeros(shape, bool), *masks], 0)
 
 
 def compare_pieces(
@@ -111,16 +125,16 @@ def compare_pieces(
     """(n,) by how much likelier a pixel of each, on the average, shows a piece than a card (h, w, 3); 0 where too
     little shows. corner: (2,) px of the canvas of the first; seen: (h, w, 3); card: (h, w) where it lies"""
     shape, out = card.shape, np.zeros(len(spots))
-    surely = [s.cover(corner, shape, SURELY_HIDDEN * s.widths[0]) for s in spots]
-    perhaps = [s.cover(corner, shape, PERHAPS_HIDDEN * s.widths[1]) for s in spots]
-    plain = card & ~np.any([np.zeros(shape, bool), *perhaps], 0)
-    shows = card_logs(seen, look, plain)
+    surely = [s.covered_pixels(corner, shape, SURELY_HIDDEN * s.widths[0]) for s in spots]
+    perhaps = [s.covered_pixels(corner, shape, PERHAPS_HIDDEN * s.widths[1]) for s in spots]
+    plain = card & ~join_masks(perhaps, shape)
+    shows = card_logs(seen, open_planes(seen), look, plain)
     for n, spot in enumerate(spots):
         likely = [m for m, s in enumerate(spots) if m != n and s.chance > LIKELY_PIECE]
         before = [surely[m] for m in likely if spots[m].chance > spot.chance]
-        mine = surely[n] & card & ~np.any([np.zeros(shape, bool), *before], 0)
+        mine = surely[n] & card & ~join_masks(before, shape)
         alike = [m for m in likely if spots[m].kind == spot.kind] or likely or [n]
-        colours = seen[np.any([surely[m] for m in alike], 0)]
+        colours = seen[join_masks([surely[m] for m in alike], shape)]
         area = surely[n].sum()
         if mine.sum() <= LEAST_VISIBLE * area or not len(colours):
             continue
@@ -138,7 +152,7 @@ def seek_piece(seen: np.ndarray, ground: Ground, colours: np.ndarray, width: flo
     part = np.s_[y : y + h, x : x + w]
     seen, card = seen[part], drawn[part]
     hides = np.log(colour_density(seen.reshape(-1, 3), colours)).reshape(h, w)
-    shows = card_logs(seen, ground.picture[part], card)
+    shows = card_logs(seen, open_planes(seen), ground.picture[part], card)
     told = card * np.clip(hides - shows, -PIXEL_SAYS, PIXEL_SAYS)
     across = max(round(SURELY_HIDDEN * width), 1)
     shape = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across)).astype(np.float32)
@@ -162,7 +176,7 @@ def piece_colours(spots: Sequence[PieceSpot], seen: np.ndarray) -> np.ndarray:
         x1, y1 = np.maximum(np.ceil(high).astype(int), 0)
         part = seen[y:y1, x:x1]
         width = SURELY_HIDDEN * spot.widths[0]
-        out.append(part[spot.cover(np.array([x, y]), part.shape[:2], width)])
+        out.append(part[spot.covered_pixels(np.array([x, y]), part.shape[:2], width)])
     return np.concatenate(out)
 
 
@@ -175,8 +189,9 @@ def weigh_filled(
     h, w = inside.shape
     if not inside.any():
         return 0.0
+    planes = open_planes(seen)
     shows = [
-        card_logs(seen, empty[y : y + h, x : x + w], inside, SITE_LIGHT)[inside]
+        card_logs(seen, planes, empty[y : y + h, x : x + w], inside, SITE_LIGHT)[inside]
         for x, y in ((1, 1), (0, 1), (2, 1), (1, 0), (1, 2))
     ]
     unknown = np.full(int(inside.sum()), UNKNOWN_DENSITY)

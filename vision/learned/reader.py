@@ -366,22 +366,34 @@ class LearnedReader:
         lies: Mapping[str, Lie],
     ) -> Ground:
         """A part of the empty board and the cards told on clusters, as of `tell_clusters`"""
-        ground = Ground.bare(self.show_empty(part.window))
-        for n, bank in self.cards.items():
+        ground = Ground.without_cards(self.show_empty(part.window))
+        for n in self.cards:
             g, ids = self.groups[n], [i for i, (m, _) in clusters.items() if m == n]
-            if not ids or not g.loose:
-                continue
-            scene = self.see_cards(n, part, pieces)
-            places = self.sample_places(n, ids, part)
-            for site, at, turn in zip(ids, places, g.turns_of(ids)):
-                card = told_card(told[site])
-                if card is None or (card,) not in g.classes:
-                    continue
-                label = g.classes.index((card,))
-                placed = place_card(bank, scene, at, int(turn), label, lies.get(site))
-                if placed is not None:
-                    draw_card(ground, *placed)
+            cards = {i: (told_card(told[i]),) for i in ids} if g.loose else {}
+            labels = {i: g.classes.index(c) for i, c in cards.items() if c in g.classes}
+            self.draw_labelled(ground, n, labels, part, pieces, lies)
         return ground
+
+    def draw_labelled(
+        self,
+        ground: Ground,
+        group: int,
+        labels: Mapping[str, int],
+        part: CanvasPart,
+        pieces: Sequence[Finding],
+        lies: Mapping[str, Lie],
+    ) -> None:
+        """Draws cards of a group's classes as they lie on their sites, of those of which enough shows.
+        labels: site -> number of its class"""
+        if not labels:
+            return
+        scene, ids = self.see_cards(group, part, pieces), list(labels)
+        places, turns = self.sample_places(group, ids, part), self.groups[group].turns_of(ids)
+        for site, at, turn in zip(ids, places, turns):
+            bank, label = self.cards[group], labels[site]
+            placed = place_card(bank, scene, at, int(turn), label, lies.get(site))
+            if placed is not None:
+                draw_card(ground, *placed)
 
     def window_of(self, sites: Set[str], pose: Pose) -> Window:
         """The part of the canvas that tells what lies on these sites"""
@@ -684,10 +696,10 @@ class LearnedReader:
     ) -> np.ndarray:
         """(classes,) log-probabilities of what lies on a pile's site, as every pixel of the likeliest tile tells
         them, of which a small piece may hide some. pieces: that were found in this part"""
-        classes, bank = self.groups[group].classes, self.cards[group]
+        classes = self.groups[group].classes
         both = [
             (tile, n)
-            for tile in bank.known_classes().tolist()
+            for tile in self.cards[group].known_classes().tolist()
             for n in self.top_kinds[group]
             if classes[n][:-1] == classes[tile]
         ]
@@ -696,14 +708,11 @@ class LearnedReader:
         if logs[[tile, n]].min() < PLAIN_TOP or not known:
             return logs
         near = part.crop_window(overlap_windows(self.window_of({site}, part.pose), part.window))
-        ground, kind = Ground.bare(self.show_empty(near.window)), self.top_kinds[group][n]
-        scene = self.see_cards(group, near, pieces)
-        at, turns = self.sample_places(group, [site], near), self.groups[group].turns_of([site])
-        placed = place_card(bank, scene, at[0], int(turns[0]), tile)
-        if placed is None:
+        ground = Ground.without_cards(self.show_empty(near.window))
+        self.draw_labelled(ground, group, {site: tile}, near, pieces, {})
+        if not ground.cards.any():
             return logs
-        draw_card(ground, *placed)
-        outline = self.plan.sites[site].outlines[0]
+        outline, kind = self.plan.sites[site].outlines[0], self.top_kinds[group][n]
         alike = [
             p
             for p in pieces

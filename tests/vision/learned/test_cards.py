@@ -290,7 +290,7 @@ def test_a_card_is_drawn_where_it_lies(bank, askew):
     m[:, 2] += 63.0, 56.5
     want = np.full((200, 220, 3), 4.0, np.float32)
     cv2.warpAffine(fine, m, (220, 200), dst=want, borderMode=cv2.BORDER_TRANSPARENT)
-    ground = Ground.bare(np.full_like(want, 4.0))
+    ground = Ground.without_cards(np.full_like(want, 4.0))
     draw_card(ground, fine, Lie(63.0 + (WIDE - 1) / 2, 56.5 + (WIDE - 1) / 2, askew))
     inner = cv2.warpAffine(np.ones((WIDE, WIDE), np.float32), m, (220, 200)) > 0.99
     inner = cv2.erode(inner.astype(np.uint8), np.ones((7, 7))) > 0
@@ -300,7 +300,7 @@ def test_a_card_is_drawn_where_it_lies(bank, askew):
 
 
 def test_a_card_at_the_rim_is_drawn_as_far_as_it_shows(bank):
-    ground = Ground.bare(np.full((100, 100, 3), 4.0, np.float32))
+    ground = Ground.without_cards(np.full((100, 100, 3), 4.0, np.float32))
     draw_card(ground, bank.looks[0].fine[0], Lie(0.0, 99.0))
     shown = ground.picture
     assert shown[60:, :39] != pytest.approx(4.0) and shown[:50] == pytest.approx(4.0)

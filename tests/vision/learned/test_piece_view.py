@@ -36,7 +36,7 @@ def ground() -> Ground:
     """Of a plain card with a sign of a cube's size and nearly its colour"""
     card = np.full((CARD, CARD, 3), PLAIN, np.float32)
     draw_cube(card, (38 - 20, 62 - 20), SIGN)
-    out = Ground.bare(BARE)
+    out = Ground.without_cards(BARE)
     draw_card(out, card, Lie(20 + (CARD - 1) / 2, 20 + (CARD - 1) / 2))
     return out
 

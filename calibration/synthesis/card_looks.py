@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
-from calibration.synthesis.compose import card_classes
+from calibration.synthesis.compose import card_classes, single_classes
 from calibration.synthesis.painter import Look
 from vision.learned.card_bank import CARD_SAMPLES, CardBank, CardLooks
 from vision.learned.groups import Form, SiteGroup, loose_tops, small_tops
@@ -60,11 +60,4 @@ def tile_classes(
     may lie, too"""
     small = small_tops(plan, g)
     covered = {g.classes[n][:-1] for n in loose_tops(plan, g, forms) if g.classes[n][-1] in small}
-    return [
-        n
-        for n, kinds in enumerate(g.classes)
-        if len(kinds) == 1
-        and kinds in covered
-        and looks.get(kinds[0])
-        and not plan.pieces[kinds[0]].disc
-    ]
+    return [n for n in single_classes(plan, g, looks) if g.classes[n] in covered]

@@ -98,10 +98,21 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
         """The same turned by half, as the reader's second look sees it"""
         points, sites, camera = self.points.copy(), self.sites.copy(), self.camera.copy()
         for at in (points[:, 2:], sites[:, 2:4], camera[:2]):
-            at[:] = SIDE - 1 - at
+            at[:] = turn_places(at, 2, SIDE)
         sites[:, 4:] *= -1
-        x = pack_pixels(unpack_pixels(self.x[None])[:, ::-1, ::-1])[0]
-        return Sample(x, points, sites, camera, self.close)
+        return Sample(turn_inputs(self.x[None], 2)[0], points, sites, camera, self.close)
+
+
+def turn_inputs(x: np.ndarray, quarters: int) -> np.ndarray:
+    """Inputs as of `Sample`, (n, h, w, 24), turned counterclockwise"""
+    return pack_pixels(np.rot90(unpack_pixels(x), quarters, (1, 2)))
+
+
+def turn_places(at: np.ndarray, quarters: int, side: int) -> np.ndarray:
+    """(..., 2) pixels of inputs so many pixels wide, turned counterclockwise with them"""
+    a, b, last = at[..., 0], at[..., 1], side - 1
+    turned = (a, b), (b, last - a), (last - a, last - b), (last - b, a)
+    return np.stack(turned[quarters], -1)
 
 
 class Composer:
@@ -788,15 +799,17 @@ def outline_within(site: Site) -> np.ndarray | None:
 def card_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) -> list[int]:
     """Numbers of a group's classes that are one card each whose looks are known, where it tells two at
     least"""
-    cards = [
+    cards = single_classes(plan, g, looks) if g.reads == "cluster" else []
+    return cards if len(cards) > 1 else []
+
+
+def single_classes(plan: Plan, g: SiteGroup, looks: Mapping[str, Sequence[Look]]) -> list[int]:
+    """Numbers of a group's classes that are one card or tile each whose looks are known"""
+    return [
         n
         for n, kinds in enumerate(g.classes)
-        if g.reads == "cluster"
-        and len(kinds) == 1
-        and looks.get(kinds[0])
-        and not plan.pieces[kinds[0]].disc
+        if len(kinds) == 1 and looks.get(kinds[0]) and not plan.pieces[kinds[0]].disc
     ]
-    return cards if len(cards) > 1 else []
 
 
 def shown_blocks(

@@ -183,8 +183,7 @@ def fit_classifier(
         prints = some["prints"] if "prints" in some else match_prints(name, h, some)
         described = some["embedded"]
         if parts:
-            printed, close = (disturb_numbers(n, described, key) for n in (name, "close"))
-            described = jnp.where(some["matched"][:, None] > 0, printed, close)
+            described = disturb_numbers(name, described, some["matched"], key)
         logits = classify_places(h, name, described, prints)
         if heat in h:
             logits += some["heat"][:, None] * h[heat]
@@ -204,11 +203,15 @@ def fit_classifier(
     return drawn | h
 
 
-def disturb_numbers(name: str, numbers: jax.Array, key: jax.Array) -> jax.Array:
-    """(r, n) numbers of a spread of 1 with noise, some of them left out, the others larger for it"""
+def disturb_numbers(name: str, numbers: jax.Array, matched: jax.Array, key: jax.Array) -> jax.Array:
+    """(r, n) numbers of a spread of 1 with noise, some of them left out, the others larger for it. matched: (r,) 0
+    of close-ups"""
+    noise, share = (
+        jnp.where(matched[:, None] > 0, v[name], v["close"]) for v in (ROUND_NOISE, LEFT_OUT)
+    )
     shaken, left = jax.random.split(key)
-    kept = jax.random.bernoulli(left, 1 - LEFT_OUT[name], numbers.shape) / (1 - LEFT_OUT[name])
-    return (numbers + ROUND_NOISE[name] * jax.random.normal(shaken, numbers.shape)) * kept
+    kept = jax.random.bernoulli(left, 1 - share, numbers.shape) / (1 - share)
+    return (numbers + noise * jax.random.normal(shaken, numbers.shape)) * kept
 
 
 def match_prints(name: str, h: FitArrays, some: FitArrays) -> jax.Array:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from calibration.synthesis.batch import Shapes, pad_rows
+from calibration.synthesis.compose import turn_inputs, turn_places
 from calibration.training.class_fit import (
     LEAST_ROUNDS,
     ROUND_ROWS,
@@ -23,7 +24,7 @@ from calibration.training.class_fit import (
     fit_told,
     site_rows,
 )
-from vision.learned.canvas import pack_pixels, picture_of, unpack_pixels
+from vision.learned.canvas import picture_of
 from vision.learned.groups import loose_names
 from vision.learned.network import (
     HEAT_SPAN,
@@ -76,14 +77,10 @@ def refit_classes(
 
 def turn_batch(batch: Batch, quarters: int) -> Batch:
     """A batch's inputs and loose pieces turned counterclockwise"""
-    pixels, out = unpack_pixels(batch["x"]), {}
-    last = pixels.shape[1] - 1
-    for name, first in (("points", 2), ("camera", 0)):
-        out[name] = batch[name].copy()
-        a, b = batch[name][..., first], batch[name][..., first + 1]
-        where = (a, b), (b, last - a), (last - a, last - b), (last - b, a)
-        out[name][..., first], out[name][..., first + 1] = where[quarters]
-    return out | {"x": pack_pixels(np.rot90(pixels, quarters, (1, 2)))}
+    out = {k: batch[k].copy() for k in ("points", "camera")}
+    for at in (out["points"][..., 2:], out["camera"][..., :2]):
+        at[:] = turn_places(at, quarters, 2 * batch["x"].shape[1])
+    return out | {"x": turn_inputs(batch["x"], quarters)}
 
 
 def peak_rows(

@@ -44,7 +44,8 @@ STACKED_ASTRAY = 0.7
 # of the made-up boards, laid by people in a hurry: by how many mm and degrees pieces lie off where they
 # belong there, one standard deviation; no more of a piece's shorter side
 HURRIED, HURRIED_ASTRAY, HURRIED_ASKEW, MOST_HURRIED = 0.4, (1.0, 3.0), (4.0, 9.0), 0.3
-LAID_ANYWHERE = 0.3  # of piles lie anywhere on their site, into its corners, not near its middle
+# of piles lie anywhere on their site, into its corners, not near its middle; of what stands there, too
+LAID_ANYWHERE = 0.3
 # an outline that fills no more than this of its box, as a third of a circle does (a hexagon: 0.75; squares
 # with rounded corners fill more), is laid on within itself: a piece's middle lies at least so many mm, as far
 # as it may be found off, from its border, if so many tries find such a place
@@ -171,6 +172,7 @@ class Composer:
         self.cards = [card_classes(plan, g, looks) for g in groups]
         self.carded = any(g.loose and cards for g, cards in zip(groups, self.cards))
         self.known_share = 0.0
+        self.only_close = not forms and all(g.tall for g in groups)
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
             [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
@@ -202,6 +204,16 @@ class Composer:
         return out / out.sum()
 
     def make_sample(self) -> Sample:
+        """A sample; where only close-ups are learnt from, with as many of them as there is room for"""
+        sample = self.make_crop()
+        for _ in range(CLOSE if self.only_close else 0):
+            if len(sample.close) < CLOSE:
+                close = (sample.close + self.make_crop().close)[:CLOSE]
+                sample = msgspec.structs.replace(sample, close=close)
+        return sample
+
+    def make_crop(self) -> Sample:
+        """A sample of one part of the board"""
         rng = self.rng
         h, w = self.view.shape
         n = rng.choice(len(self.plan.site), p=self.sample_weights)
@@ -418,8 +430,10 @@ class Composer:
                 continue
             size = np.array(self.plan.pieces[k].footprint)
             if k in self.standing:
+                room = np.maximum(box / 2 - size / 2, 1.0)
+                anywhere = rng.random() < LAID_ANYWHERE
                 astray = np.clip(rng.normal(0, 0.35, 2), -0.8, 0.8)
-                at = at + astray * np.maximum(box / 2 - size / 2, 1.0)
+                at = at + (rng.uniform(-1, 1, 2) if anywhere else astray) * room
                 paint.upright.append((at, tall, k, None))
                 continue
             if below is None:

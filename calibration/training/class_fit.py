@@ -44,8 +44,9 @@ HEAT_BATCHES = 16  # of which heat features are kept: 10 MB each
 CLASS_DECAY = 1e-3  # of weights in each step, times its size
 ROUND_SEED = 0
 # numbers that what describes a loose piece is told by together, besides each by itself: of made-up pieces
-# that were not learnt from a tenth fewer are told wrong; of sites as many
-HIDDEN = {"piece": 64}
+# that were not learnt from a tenth fewer are told wrong; of close-ups, where nothing else is learnt from, a
+# quarter fewer; of sites as many
+HIDDEN, CLOSE_HIDDEN = {"piece": 64}, 64
 # of what describes a place, in standard deviations, how much noise is added in each step of the last fit, and
 # what share is left out (Srivastava et al. 2014), or made-up places would be learnt by heart: the mean loss over
 # others than these was a fifth less for sites (Ur 0.216 -> 0.177, Nile 0.260 -> 0.204), a thirtieth for pieces.
@@ -176,8 +177,9 @@ def fit_classifier(
     classes = begun[own[0]].shape[1]
     nothing = jnp.zeros((len(middle), classes))
     start[own[0]] = jnp.concatenate([nothing, start[own[0]][-TEMPLATES:]])
-    if parts and name in HIDDEN:
-        start |= begin_hidden(name, len(middle) + TEMPLATES, classes)
+    hidden = HIDDEN.get(name, 0) if rows["matched"].any() else CLOSE_HIDDEN
+    if parts and hidden:
+        start |= begin_hidden(name, len(middle) + TEMPLATES, hidden, classes)
 
     def round_loss(h: FitArrays, some: FitArrays, key: jax.Array) -> jax.Array:
         prints = some["prints"] if "prints" in some else match_prints(name, h, some)
@@ -243,9 +245,9 @@ def coarsen_rows(name: str, fine: np.ndarray) -> np.ndarray:
     return np.concatenate([coarsen_pictures(name, p).astype(np.float16) for p in parts])
 
 
-def begin_hidden(name: str, described: int, classes: int) -> FitArrays:
+def begin_hidden(name: str, described: int, count: int, classes: int) -> FitArrays:
     """Fresh weights of what numbers tell together, which says nothing yet"""
-    rng, count = np.random.default_rng(ROUND_SEED), HIDDEN[name]
+    rng = np.random.default_rng(ROUND_SEED)
     spread = np.sqrt(1 / described)
     return {
         f"classes/{name}_hidden": jnp.asarray(

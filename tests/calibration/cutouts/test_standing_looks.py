@@ -16,7 +16,7 @@ from calibration.cutouts.standing import (
     fold_lean,
     unfold_lean,
 )
-from calibration.synthesis.compose import MOST_OUTSIDE, SIDE, Truth
+from calibration.synthesis.compose import CLOSE, MOST_OUTSIDE, SIDE, Truth
 from calibration.synthesis.lesson import prepare_lesson
 from calibration.synthesis.painter import Painter
 from calibration.training.fit import can_learn, load_trunk_weights
@@ -163,9 +163,19 @@ def test_what_another_hides_is_asked_of_nobody(plan, lesson, apart, asked):
 
 def test_made_up_boards_show_what_stands_close_up(lesson):
     composer = lesson.composer(1)
-    close = [c for _ in range(6) for c in composer.make_sample().close]
-    assert len(close) > 10 and not any(len(composer.make_sample().sites) for _ in range(3))
-    assert {label for _, label, _ in close} >= {0, 2, 3, 4}
+    samples = [composer.make_sample() for _ in range(3)]
+    assert all(len(s.close) == CLOSE and not len(s.sites) for s in samples), "one alone shows fewer"
+    assert {label for s in samples for _, label, _ in s.close} >= {0, 2, 3, 4}
+
+
+def test_what_stands_is_put_up_all_over_its_site(lesson):
+    composer, box, none = lesson.composer(1), np.array([80.0, 80.0]), np.zeros(2)
+    canvas = np.zeros((SIDE, SIDE, 3), np.float32)
+    paint = Painter(canvas, composer.view, (0, 0), composer.choose_evening(), composer.rng)
+    for _ in range(300):
+        composer.lay_pile(paint, Truth(np.zeros(3)), none, box, ["tower"], none)
+    astray = np.abs([foot for foot, *_ in paint.upright]) / (box / 2 - 12)
+    assert astray.max() < 1.0 and (astray > 0.85).any(0).all() and np.median(astray) < 0.4
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")

@@ -14,7 +14,9 @@ from calibration.cutouts.standing import StandingLook
 from vision.plan import Piece
 
 LAYERS = 16  # into which a piece is cut, from its foot to its top
-SIDE_TONE = 0.25  # log units by which a side is lighter or darker than it was, as it is turned
+# log units by which sides are lighter or darker than in the sampler, all of them and towards a lamp: what faces
+# away from the only lamp of a room was seen a third as bright as what faces it
+SIDES_TONE, LAMP_TONE = 0.5, 0.6
 TOP_TONE = 0.15  # and what faces upwards is lighter than the sides
 PIXEL_BITS = 4  # parts of a pixel that polygons are drawn to, as a power of two
 NEARLY_SQUARE = 0.8  # of its longer side that a square foot's shorter one has at least
@@ -68,7 +70,10 @@ def draw_prism(
     outline = footprint_polygon((scale, scale), False, rng.uniform(0, 90))  # of what is 1 mm wide
     up = np.linspace(0, 1, LAYERS + 1)[:, None, None]
     rings = foot + shift * up + profile.widths[:, None, None] * outline  # (LAYERS + 1, 4, 2)
-    tones, top = rng.normal(0, SIDE_TONE, 4), rng.normal(TOP_TONE, TOP_TONE)
+    lamp = rng.uniform(0, 2 * np.pi)
+    facing = np.cos(lamp + np.pi / 2 * np.arange(4))
+    tones = rng.uniform(-SIDES_TONE, SIDES_TONE) + rng.uniform(0, LAMP_TONE) * facing
+    top = rng.normal(TOP_TONE, TOP_TONE)
     face, mask = np.zeros((*size, 3), np.float32), np.zeros(size, np.uint8)
 
     def fill_polygon(points: np.ndarray, colour: np.ndarray) -> None:

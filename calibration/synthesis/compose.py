@@ -26,6 +26,7 @@ from vision.learned.groups import (
     Form,
     SiteGroup,
     base_contents,
+    belonging_kinds,
     block_middle,
     covered_sites,
     is_flat,
@@ -53,6 +54,8 @@ FILLS_BOX, WITHIN, SPOTS_TRIED = 0.9, 1.0, 30
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
+# of the made-up samples in which tiles and cards lie where their kind does not belong, how many at most
+MISPLACED, MOST_MISPLACED = 0.3, 3
 CROWDED = 0.4  # of the made-up samples show pieces close together where no site is
 CROWD_APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
@@ -173,6 +176,7 @@ class Composer:
         self.carded = any(g.loose and cards for g, cards in zip(groups, self.cards))
         self.known_share = 0.0
         self.only_close = not forms and all(g.tall for g in groups)
+        self.strange = [self.strange_kinds(g) for g in groups]
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
         self.crowding = np.array(
             [len(some) ** 0.5 for some in (*map(self.flat_classes, groups), *self.flat_forms)]
@@ -399,6 +403,8 @@ class Composer:
             self.scatter_loose(paint, truth, outline, g, tall, lean)
         if self.form and rng.random() < STREWN:
             self.strew_pieces(paint, truth, evening)
+        if rng.random() < MISPLACED:
+            self.misplace_pieces(paint, truth)
         self.stand_pieces(paint)
         self.forget_hidden(paint, truth)
         if rng.random() < 0.2:
@@ -789,6 +795,46 @@ class Composer:
         mask = paint.draw_foreign()
         x0, y0 = paint.origin
         truth.points = [p for p in truth.points if not hidden_at(mask, p[2] - x0, p[3] - y0)]
+        self.cover_sites(paint, truth, mask)
+
+    def strange_kinds(self, g: SiteGroup) -> list[str]:
+        """Tiles and cards that do not belong on a group's sites; loose pieces are found anywhere"""
+        own, pieces = belonging_kinds(self.plan, g), self.plan.pieces
+        return [
+            k
+            for k in self.looks
+            if k not in self.form
+            and not g.tall
+            and pieces[k].spans is None
+            and not {k, pieces[k].looks_like} & own
+        ]
+
+    def misplace_pieces(self, paint: Painter, truth: Truth) -> None:
+        """Lays tiles and cards where their kind does not belong: there they are something foreign"""
+        rng = self.rng
+        for _ in range(int(rng.integers(1, MOST_MISPLACED + 1))):
+            middle = self.view.to_mm(paint.origin + SIDE / 2)
+            reach = SIDE / 2 / self.view.scale
+            shown = [i for i in truth.labels if np.abs(self.sites[i].centre - middle).max() < reach]
+            if not shown:
+                return
+            site = self.sites[shown[rng.integers(len(shown))]]
+            kinds = self.strange[self.group[site.id]]
+            if not kinds:
+                continue
+            sizes = sorted({self.plan.pieces[k].footprint for k in kinds})
+            size = sizes[rng.integers(len(sizes))]
+            kinds = [k for k in kinds if self.plan.pieces[k].footprint == size]
+            at = site.centre + rng.uniform(-0.25, 0.25, 2) * outline_size(site)
+            look = self.pick_look(kinds[rng.integers(len(kinds))])
+            paint.lay_piece(look, at, 0.0, self.lean_near(at, paint.evening))
+            self.cover_sites(paint, truth, (paint.owner == paint.laid).astype(np.float32))
+            truth.labels[site.id] = FOREIGN
+
+    def cover_sites(self, paint: Painter, truth: Truth, mask: np.ndarray) -> None:
+        """Tells of the sites that something foreign covers (h, w) 0..1, and of those of which it hides a part
+        nothing"""
+        x0, y0 = paint.origin
         for i in list(truth.labels):
             lo, hi = (
                 np.array(self.sites[i].outlines[0]).min(0),

@@ -21,7 +21,7 @@ from calibration.synthesis.relight import (
 from calibration.training import teach
 from calibration.training.fit import can_learn, load_trunk_weights
 from calibration.training.teach import initial_weights
-from vision.learned.groups import block_middle
+from vision.learned.groups import EMPTY, FOREIGN, block_middle
 from vision.photometry.room_light import DARK
 
 pytestmark = pytest.mark.slow
@@ -122,6 +122,26 @@ def test_piles_lie_up_into_the_corners_of_roomy_sites(lesson, monkeypatch):
     room = np.abs(feet) / (box / 2 - 4)
     assert room.max() < 1.1 and 0.25 < np.median(room) < 0.4
     assert (room.min(1) > 0.75).any(), "one in a hundred or so lies in a corner"
+
+
+def test_tiles_where_they_do_not_belong_are_something_foreign(lesson):
+    composer = lesson.composer(4)
+    group = composer.groups[0]
+    assert composer.strange[0] == [], "all belong on the one kind of square there is"
+    few = msgspec.structs.replace(group, classes=(*group.classes[:2], ("temple",)))
+    strange = composer.strange_kinds(few)
+    assert "farm" in strange and not {"temple", "treasure", "monument:blue-red"} & set(strange)
+    composer.strange = [["farm"], []]
+    for _ in range(5):
+        canvas = np.zeros((SIDE, SIDE, 3), np.float32)
+        evening = msgspec.structs.replace(composer.choose_evening(), dark=0.0)
+        paint = Painter(canvas, composer.view, (0, 0), evening, composer.rng)
+        truth = Truth(evening.camera, labels=dict.fromkeys(group.ids, EMPTY))
+        composer.misplace_pieces(paint, truth)
+        covered = [i for i, c in truth.labels.items() if c == FOREIGN]
+        assert covered and len(group.ids) - 12 < len(truth.labels) <= len(group.ids)
+        for at in composer.view.to_px(np.array([composer.sites[i].centre for i in covered])):
+            assert not (at < SIDE).all() or np.abs(canvas[int(at[1]), int(at[0])]).max() > 1
 
 
 def test_people_in_a_hurry_lay_pieces_off_their_site(lesson, monkeypatch):

@@ -21,6 +21,7 @@ from calibration.cutouts.standing import (
 )
 from calibration.empty_board.reconstruct import with_empty_board
 from calibration.synthesis.batch import Shapes
+from calibration.synthesis.cleared_boards import clear_boards
 from calibration.synthesis.compose import CROWDED, Composer, Truth, shown_blocks
 from calibration.synthesis.looks import make_looks
 from calibration.synthesis.painter import Look
@@ -151,7 +152,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
         empty,
         looks,
         standing,
-        [canvases[n] for n in bare],
+        [*(canvases[n] for n in bare), *clear_boards(plan, view, shots, canvases, empty)],
         reals,
         shots,
         specimens,

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibration.cutouts.standing import StandingLook
 from calibration.synthesis.painter import SIDELIGHT, TIDY_ASTRAY, Evening, Look, Painter
-from calibration.synthesis.relight import relight_picture
+from calibration.synthesis.relight import VEILED, mirror_lamp, relight_picture
 from vision.evidence.site_evidence import Contents
 from vision.geometry.footprints import camera_position, depth_within, pile_height, top_shift
 from vision.geometry.posed_photo import Shot
@@ -268,6 +268,8 @@ class Composer:
             if is_within_crop(middle, side / 2):
                 sites.append((n, label, *middle, *square_axes(SITE_REACH * side, turned).ravel()))
         picture = relight_picture(rng, picture, self.grain, self.odd)
+        if rng.random() < VEILED:
+            reference = mirror_lamp(rng, reference)
         x = stack_input(picture, reference)
         outside = self.look_outside(picture, (x0, y0), truth.camera)
         close = [close[n] for n in rng.permutation(len(close))[: CLOSE - len(outside)]]

@@ -16,6 +16,8 @@ LIGHT, TINT, NOISE = 0.09, 0.02, 0.03
 # of the samples show a lamp or a window mirrored: from so much to so much light, of 255, across so much of a
 # sample's half side. On real/chess one lightens the dark squares of a whole rank by 100
 GLOSS, GLEAM, GLEAM_SIZE = 0.2, (7.0, 130.0), (0.08, 1.5)
+# of the samples, in which the empty board that they are compared with shows one
+VEILED = 0.1
 # of the samples, lit more than the camera takes in: what is brighter than white, less so many log units at
 # most, is cut off. It is 0.3 where there is 1.35 times the light of the photos learnt from
 OVEREXPOSED, MOST_CUT_OFF = 0.08, 0.4
@@ -43,6 +45,15 @@ def render_otherwise(x: np.ndarray, vivid: float, clear: float) -> np.ndarray:
     )
 
 
+def mirror_lamp(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    """A log picture (h, w, 3) in which a lamp is mirrored, which adds the same light to dark and bright"""
+    u, v = (np.linspace(-1, 1, n, dtype=np.float32) for n in x.shape[1::-1])
+    (cx, cy), (sx, sy) = rng.uniform(-1, 1, 2), np.exp(rng.uniform(*np.log(GLEAM_SIZE), 2))
+    bright = np.exp(rng.uniform(*np.log(GLEAM)))
+    gleam = np.float32(bright * np.exp(-(((u - cx) / sx) ** 2) - ((v[:, None] - cy) / sy) ** 2))
+    return np.minimum(np.log(np.exp(x) + gleam[..., None]), np.maximum(x, np.float32(WHITE_LOG)))
+
+
 def relight_picture(
     rng: np.random.Generator, x: np.ndarray, grain: float = 1.0, odd: float = 1.0
 ) -> np.ndarray:
@@ -66,11 +77,8 @@ def relight_picture(
     )
     x = (x - 4.6) * np.float32(1 + much * rng.uniform(-0.07, 0.07)) + 4.6 + field
     x = render_otherwise(x, much * rng.normal(0, VIVID), much * rng.uniform(-HAZE, HAZE))
-    if rng.random() < GLOSS:  # gloss: a lamp mirrored adds the same light to dark and bright
-        (cx, cy), (sx, sy) = rng.uniform(-1, 1, 2), np.exp(rng.uniform(*np.log(GLEAM_SIZE), 2))
-        bright = np.exp(rng.uniform(*np.log(GLEAM)))
-        gleam = np.float32(bright * np.exp(-(((u - cx) / sx) ** 2) - ((v - cy) / sy) ** 2))
-        x = np.minimum(np.log(np.exp(x) + gleam[..., None]), np.maximum(x, np.float32(WHITE_LOG)))
+    if rng.random() < GLOSS:
+        x = mirror_lamp(rng, x)
     if rng.random() < odd * OVERSHADOWED:
         a, edge = rng.uniform(0, 2 * np.pi), rng.uniform(*SHADOW_EDGE) / (w / 2)
         inside = (u * np.cos(a) + v * np.sin(a) - rng.uniform(-0.8, 0.8)) / edge

@@ -15,6 +15,7 @@ from calibration.synthesis.relight import (
     MOST_CUT_OF_COLOUR,
     MOST_CUT_OFF,
     WHITE_LOG,
+    mirror_lamp,
     relight_picture,
     render_otherwise,
 )
@@ -263,6 +264,24 @@ def test_a_lamp_mirrored_lightens_what_is_dark_and_nothing_beyond_white(monkeypa
     (dark_before, white_before), (dark_lit, white_lit) = lightest[0.0], lightest[1.0]
     assert np.exp(dark_lit) - np.exp(dark_before) > 50  # of 255
     assert white_lit == pytest.approx(white_before, abs=0.3)
+
+
+def test_the_empty_board_that_samples_are_compared_with_mirrors_a_lamp_at_times(
+    lesson, monkeypatch
+):
+    lit = []
+
+    def note_lamp(rng, x):
+        lit.append((x, mirror_lamp(rng, x)))
+        return lit[-1][1]
+
+    monkeypatch.setattr("calibration.synthesis.compose.mirror_lamp", note_lamp)
+    composer = lesson.composer(3)
+    for _ in range(40):
+        composer.make_sample()
+    assert 0 < len(lit) < 12
+    assert all(x.shape == (SIDE, SIDE, 3) and (seen >= x - 1e-5).all() for x, seen in lit)
+    assert max(float((seen - x).max()) for x, seen in lit) > 0.1
 
 
 def test_what_is_brighter_than_the_camera_takes_in_is_cut_off(monkeypatch):

@@ -17,7 +17,6 @@ from calibration.cutouts.specimens import (
     ASKEW,
     Specimen,
     agreed_look,
-    crop_straight,
     fill_mask,
     footprint_polygon,
     piece_silhouette,
@@ -25,9 +24,7 @@ from calibration.cutouts.specimens import (
     turn_like,
     turn_matrix,
 )
-from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Shot
-from vision.learned.canvas import Canvas
 from vision.learned.groups import (
     base_contents,
     block_middle,
@@ -38,10 +35,8 @@ from vision.learned.groups import (
 from vision.plan import LONG_SITE, Plan
 
 TURN_STEP = 2.0  # degrees between turns that are tried for what is laid straight
-FINE_TURNS, FINE_ROOM = (
-    np.arange(-2.0, 2.1, 0.5),
-    1.0,
-)  # degrees and mm about where a card was found
+# degrees and mm about where a card was found
+FINE_TURNS, FINE_ROOM = np.arange(-2.0, 2.1, 0.5), 1.0
 MOST_ALIKE = 8  # others of its kind that say what a piece with something on it looks like
 BESIDE_PIECE = 1.5  # mm around a piece on another: its shadow's edge, and how far off it is found
 # times that each piece is sought: by its outline, then by the colour that its form has, where its
@@ -53,20 +48,11 @@ SAME_LEVEL = 0.75  # of the larger's area that pieces have which do not lie on e
 LIKE_AREA, OVERLAPPING = 1.5, 0.15
 
 
-def cut_specimens(
-    plan: Plan,
-    view: Canvas,
-    shots: Sequence[Shot],
-    canvases: Sequence[np.ndarray],
-    empty: np.ndarray,
-) -> tuple[list[Specimen], list[np.ndarray]]:
-    """(every piece of the samplers that lies and can be seen; for each photo, (h, w, 3) log, what
-    would show if nothing else lay there).
-
-    canvases: (h, w, 3) log, one a shot, at the scale looks are cut; empty: the empty board's; view:
-    their Canvas"""
-    samplers = Samplers(plan, view, shots, canvases, [empty.copy() for _ in shots])
-    known = known_specimens(plan, shots)
+def cut_specimens(samplers: Samplers) -> list[Specimen]:
+    """Every piece of the samplers that lies and can be seen. Those whose sites are known are laid on the
+    grounds, the empty board's until then."""
+    plan = samplers.plan
+    known = known_specimens(plan, samplers.shots)
 
     def find_below(s: Specimen) -> Specimen | None:
         mine = [o for o in known if (o.photo, o.site) == (s.photo, s.site)]
@@ -91,10 +77,10 @@ def cut_specimens(
         for s in level:
             others = [o for o in level if o.kind == s.kind and o is not s][:MOST_ALIKE]
             alike = [s.look, *(turn_like(plan, o, s)[1] for o in others)]
-            lay_flat(plan, view, s, agreed_look(alike), samplers.grounds[s.photo])
+            lay_flat(samplers, s, agreed_look(alike))
     out = locate_loose(samplers) + known
-    mark_covered(plan, shots, out)
-    return out, list(samplers.grounds)
+    mark_covered(samplers, out)
+    return out
 
 
 def sort_levels(plan: Plan, specimens: Sequence[Specimen]) -> list[list[Specimen]]:
@@ -114,7 +100,7 @@ def sort_levels(plan: Plan, specimens: Sequence[Specimen]) -> list[list[Specimen
 
 def known_specimens(plan: Plan, shots: Sequence[Shot]) -> list[Specimen]:
     """The pieces of piles, and the cards of clusters, of which the site is known, and no more yet"""
-    out = []
+    out, unseen = [], np.zeros(0)
     for n, shot in enumerate(shots):
         over = covered_sites(plan, shot.layout)
         for site, contents in shot.layout.items():
@@ -127,14 +113,7 @@ def known_specimens(plan: Plan, shots: Sequence[Shot]) -> list[Specimen]:
                 if not is_buried(contents, k, plan):
                     out.append(
                         Specimen(
-                            n,
-                            site,
-                            kind,
-                            plan.sites[site].centre,
-                            height,
-                            0.0,
-                            np.zeros(0),
-                            np.zeros(0),
+                            n, site, kind, plan.sites[site].centre, height, 0.0, unseen, unseen
                         )
                     )
                 height += plan.pieces[kind].height
@@ -144,9 +123,9 @@ def known_specimens(plan: Plan, shots: Sequence[Shot]) -> list[Specimen]:
 def locate_specimen(
     samplers: Samplers,
     s: Specimen,
-    below: Specimen | None = None,
-    colour: np.ndarray | None = None,
-    beside: Sequence[Specimen] = (),
+    below: Specimen | None,
+    colour: np.ndarray | None,
+    beside: Sequence[Specimen],
 ) -> None:
     """Finds where the piece lies on its site. below: the piece it lies on; colour, beside: as of
     `score_places`"""
@@ -155,7 +134,7 @@ def locate_specimen(
     (box, slant), centre = site.frame, site.centre.copy()
     if piece.spans:
         centre, box = block_middle(site, piece.spans), box * piece.spans
-    lean = lean_at(samplers.shots[s.photo].pose, centre[None])[0]
+    lean = samplers.lean_at(s.photo, centre)
     if below is not None:
         under = plan.pieces[below.kind]
         centre, box = below.top - lean * s.base, np.array(under.footprint)
@@ -179,49 +158,40 @@ def locate_specimen(
     room = Room(centre, box, free, lean, s.base)
     places = score_places(samplers, s.photo, piece, room, tilts, colour, beside)
     _, s.top, s.turn = places.best()
-    s.look = crop_straight(
-        samplers.canvases[s.photo], samplers.view, s.top, s.turn, piece.footprint
-    )
-    s.clear = np.ones(s.look.shape[:2], np.float32)
+    samplers.cut_look(s)
 
 
 def refine_specimen(
     samplers: Samplers, s: Specimen, colour: np.ndarray | None, beside: Sequence[Specimen]
 ) -> None:
     """Finds where a card lies more closely. As of `locate_specimen`"""
-    piece, view = samplers.plan.pieces[s.kind], samplers.view
-    lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
-    room = Room.around(s.top, piece, lean, FINE_ROOM)
+    piece, scale = samplers.plan.pieces[s.kind], samplers.view.scale
+    room = Room.around(s.top, piece, samplers.lean_at(s.photo, s.top), FINE_ROOM)
     tilts = np.zeros(1) if piece.disc else s.turn + FINE_TURNS
-    places = score_places(samplers, s.photo, piece, room, tilts, colour, beside, view.scale)
+    places = score_places(samplers, s.photo, piece, room, tilts, colour, beside, scale)
     _, s.top, s.turn = places.best()
-    s.look = crop_straight(samplers.canvases[s.photo], view, s.top, s.turn, piece.footprint)
-    s.clear = np.ones(s.look.shape[:2], np.float32)
+    samplers.cut_look(s)
 
 
-def lay_flat(plan: Plan, view: Canvas, s: Specimen, look: np.ndarray, ground: np.ndarray) -> None:
-    """Puts a look where the piece lies, so that what lies on it stands out"""
-    piece = plan.pieces[s.kind]
-    m = place_patch(view.to_px(s.top), s.turn, look.shape, 1.0)
+def lay_flat(samplers: Samplers, s: Specimen, look: np.ndarray) -> None:
+    """Puts a look on the ground where the piece lies, so that what lies on it stands out"""
+    piece, view, ground = samplers.plan.pieces[s.kind], samplers.view, samplers.grounds[s.photo]
     h, w = ground.shape[:2]
-    mask = fill_mask(
-        view.to_px(s.top + footprint_polygon(piece.footprint, piece.disc, s.turn)), (h, w)
-    )[..., None]
-    ground += mask * (
-        cv2.warpAffine(look, m, (w, h), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        - ground
-    )
+    outline = s.top + footprint_polygon(piece.footprint, piece.disc, s.turn)
+    mask = fill_mask(view.to_px(outline), (h, w))[..., None]
+    m = place_patch(view.to_px(s.top), s.turn, look.shape, 1.0)
+    laid = cv2.warpAffine(look, m, (w, h), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    ground += mask * (laid - ground)
 
 
-def mark_covered(plan: Plan, shots: Sequence[Shot], specimens: Sequence[Specimen]) -> None:
+def mark_covered(samplers: Samplers, specimens: Sequence[Specimen]) -> None:
     """Tells each specimen what of it others hide that lie on it or lean over it"""
+    plan = samplers.plan
     by_photo: dict[int, list[Specimen]] = defaultdict(list)
     for s in specimens:
         by_photo[s.photo].append(s)
     for photo, mine in by_photo.items():
-        hulls = [
-            piece_silhouette(plan, s, lean_at(shots[photo].pose, s.top[None])[0]) for s in mine
-        ]
+        hulls = [piece_silhouette(plan, s, samplers.lean_at(photo, s.top)) for s in mine]
         for s in mine:
             piece = plan.pieces[s.kind]
             scale = s.look.shape[1] / piece.footprint[0]

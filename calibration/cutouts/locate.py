@@ -28,9 +28,9 @@ from calibration.cutouts.seek import (
     score_places,
 )
 from calibration.cutouts.sign_alignment import tops_by_signs
-from calibration.cutouts.specimens import Shape, Specimen, crop_straight
+from calibration.cutouts.specimens import Shape, Specimen
 from calibration.cutouts.symmetry import lies_by_symmetry
-from vision.geometry.footprints import depth_within, lean_at
+from vision.geometry.footprints import depth_within
 from vision.learned.groups import RIVAL_WIDTHS
 from vision.plan import Piece, Plan, Site
 
@@ -82,7 +82,7 @@ def mend_places(
         by_photo[s.photo].append(s)
     for f, s in zip(found, specimens):
         piece = plan.pieces[f.kind]
-        lean = lean_at(samplers.shots[s.photo].pose, s.top[None])[0]
+        lean = samplers.lean_at(s.photo, s.top)
         beside = [o for o in by_photo[s.photo] if o is not s]
         if nearby:
             room = Room.around(f.top, piece, lean, MENDED)
@@ -133,7 +133,7 @@ def weigh_kinds(
         if len(heap.kinds) == 1:
             continue
         beside = [s for j, s in enumerate(specimens) if s.photo == heap.photo and j != i]
-        lean = lean_at(samplers.shots[heap.photo].pose, f.top[None])[0]
+        lean = samplers.lean_at(heap.photo, f.top)
         foot = f.top - lean * plan.pieces[f.kind].height
         for kind in heap.kinds:
             piece = plan.pieces[kind]
@@ -224,7 +224,7 @@ def likely_places(
     plan, photo, site = samplers.plan, heaps[f.heap].photo, samplers.plan.sites[heaps[f.heap].site]
     piece = plan.pieces[f.kind]
     specimens = [specimen_found(samplers, heaps, o) for o in found]
-    lean = lean_at(samplers.shots[photo].pose, site.centre[None])[0]
+    lean = samplers.lean_at(photo, site.centre)
     part = part_about(site, f.top - lean * piece.height)
     beside = [s for s, o in zip(specimens, found) if s.photo == photo and o is not f]
     colour = body_colours(plan, specimens)[f.kind]
@@ -310,7 +310,7 @@ def rival_shapes(shapes: Iterable[Shape]) -> list[set[Shape]]:
 
 def specimen_found(samplers: Samplers, heaps: Sequence[Heap], f: Found) -> Specimen:
     """A piece found, and how it looks"""
-    heap, size = heaps[f.heap], samplers.plan.pieces[f.kind].footprint
-    look = crop_straight(samplers.canvases[heap.photo], samplers.view, f.top, f.turn, size)
-    clear = np.ones(look.shape[:2], np.float32)
-    return Specimen(heap.photo, heap.site, f.kind, f.top, 0.0, f.turn, look, clear)
+    heap, unseen = heaps[f.heap], np.zeros(0)
+    out = Specimen(heap.photo, heap.site, f.kind, f.top, 0.0, f.turn, unseen, unseen)
+    samplers.cut_look(out)
+    return out

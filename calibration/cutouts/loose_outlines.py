@@ -13,7 +13,6 @@ import numpy as np
 from calibration.cutouts.outlines import colour_difference
 from calibration.cutouts.seek import Samplers, outline_turns
 from calibration.cutouts.specimens import Shape, crop_window, fill_mask, silhouette_of
-from vision.geometry.footprints import lean_at
 from vision.learned.canvas import Canvas
 from vision.learned.groups import base_contents, stands_upright
 
@@ -108,13 +107,13 @@ def map_strangeness(canvas: np.ndarray, ground: np.ndarray, scale: float) -> np.
 def outlines_on(samplers: Samplers, heap: Heap, strange: np.ndarray, grown: float) -> list[Found]:
     """The likeliest places of a heap's pieces by their outlines, sides and all, on any of a site's
     parts"""
-    plan, shot = samplers.plan, samplers.shots[heap.photo]
+    plan = samplers.plan
     wanted: Counter[Shape] = Counter()
     for kind, count in heap.kinds.items():
         wanted[plan.pieces[kind].shape] += count
     got: list[Found] = []
     for outline in plan.sites[heap.site].outlines:
-        lean = lean_at(shot.pose, outline.mean(0)[None])[0]
+        lean = samplers.lean_at(heap.photo, outline.mean(0))
         got += outlines_within(samplers.view, strange, outline, wanted, lean, grown)
     best: list[Found] = []
     for shape, count in wanted.items():

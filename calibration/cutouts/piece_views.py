@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from calibration.cutouts.outlines import SHADE_WEIGHT
-from calibration.cutouts.specimens import Shape, fill_mask, footprint_polygon, place_patch
+from calibration.cutouts.specimens import Shape, crop_patch, fill_mask, footprint_polygon
 from vision.learned.canvas import Canvas
 
 COMPARED_PIXELS = 24  # across pictures in which pieces are compared
@@ -35,7 +35,8 @@ class Views:
         across = float(max(size)) * (1.0 if disc else 2**0.5)
         scale = COMPARED_PIXELS / across
         polygon = footprint_polygon(size, disc, 0.0) * scale + COMPARED_PIXELS / 2 - 0.5
-        inside = fill_mask(polygon, (COMPARED_PIXELS, COMPARED_PIXELS)) > 0.5
+        window = COMPARED_PIXELS, COMPARED_PIXELS
+        inside = fill_mask(polygon, window) > 0.5
         turns = np.arange(0, 360, TURNED_BY) if disc else np.arange(0, 360, 90)
         if not disc and size[0] != size[1]:
             turns = np.array([0, 180])
@@ -49,18 +50,9 @@ class Views:
         self.patches = np.array(
             [
                 [
-                    cv2.warpAffine(
-                        shrunk[id(canvas)],
-                        place_patch(
-                            small.to_px(top + off),
-                            turn + by,
-                            (COMPARED_PIXELS, COMPARED_PIXELS),
-                            1.0,
-                        ),
-                        (COMPARED_PIXELS, COMPARED_PIXELS),
-                        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-                        borderMode=cv2.BORDER_REPLICATE,
-                    )[inside]
+                    crop_patch(shrunk[id(canvas)], small.to_px(top + off), turn + by, window, 1.0)[
+                        inside
+                    ]
                     for off in offs
                     for by in turns
                 ]

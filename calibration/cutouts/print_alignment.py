@@ -144,5 +144,4 @@ def measure_unlikeness(one: np.ndarray, other: np.ndarray) -> float:
 def move_card(samplers: Samplers, s: Specimen, move: np.ndarray) -> None:
     """Takes the card for lying `move` (3,) off, as of `best_move`."""
     s.top, s.turn = s.top + turn_matrix(s.turn) @ move[:2], s.turn + float(move[2])
-    size = samplers.plan.pieces[s.kind].footprint
-    s.look = crop_straight(samplers.canvases[s.photo], samplers.view, s.top, s.turn, size)
+    samplers.cut_look(s)

@@ -20,7 +20,15 @@ from calibration.cutouts.outlines import (
     rim_score,
     sweep_mask,
 )
-from calibration.cutouts.specimens import Shape, Specimen, crop_window, fill_mask, piece_silhouette
+from calibration.cutouts.specimens import (
+    Shape,
+    Specimen,
+    crop_straight,
+    crop_window,
+    fill_mask,
+    piece_silhouette,
+)
+from vision.geometry.footprints import lean_at
 from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas
 from vision.plan import Piece, Plan
@@ -50,6 +58,16 @@ class Samplers(msgspec.Struct, frozen=True, eq=False):
     shots: Sequence[Shot]
     canvases: Sequence[np.ndarray]
     grounds: Sequence[np.ndarray]
+
+    def lean_at(self, photo: int, mm: np.ndarray) -> np.ndarray:
+        """(2,) mm a mm of height that tops are seen off their feet at (2,) mm of a photo"""
+        return lean_at(self.shots[photo].pose, mm[None])[0]
+
+    def cut_look(self, s: Specimen) -> None:
+        """Takes a specimen's look from where it lies, as if nothing lay on it."""
+        size = self.plan.pieces[s.kind].footprint
+        s.look = crop_straight(self.canvases[s.photo], self.view, s.top, s.turn, size)
+        s.clear = np.ones(s.look.shape[:2], np.float32)
 
 
 class Room(msgspec.Struct, frozen=True, eq=False):

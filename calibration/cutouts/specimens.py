@@ -80,33 +80,28 @@ def place_patch(at_px: np.ndarray, turn: float, shape: Sequence[int], zoom: floa
     return np.column_stack([m, np.asarray(at_px) - m @ middle]).astype(np.float32)
 
 
+def crop_patch(
+    canvas: np.ndarray, at_px: np.ndarray, turn: float, shape: tuple[int, int], zoom: float
+) -> np.ndarray:
+    """(h, w, ...) what a canvas shows where a patch of this shape lies, as of `place_patch`"""
+    m = place_patch(at_px, turn, shape, zoom)
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return cv2.warpAffine(canvas, m, shape[::-1], flags=flags, borderMode=cv2.BORDER_REPLICATE)
+
+
 def crop_straight(
     canvas: np.ndarray, view: Canvas, top: np.ndarray, turn: float, size: Sequence[float]
 ) -> np.ndarray:
     """(h, w, C) the footprint (w, d) mm about `top` mm, turned straight"""
     w, h = (max(round(v * view.scale), 4) for v in size)
-    m = place_patch(view.to_px(top), turn, (h, w), 1.0)
-    return cv2.warpAffine(
-        canvas,
-        m,
-        (w, h),
-        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    return crop_patch(canvas, view.to_px(top), turn, (h, w), 1.0)
 
 
 def crop_window(
     canvas: np.ndarray, view: Canvas, centre: np.ndarray, n: int, scale: float, turn: float = 0.0
 ) -> np.ndarray:
     """(n, n, ...): a square window about `centre` mm at `scale` pixels a mm, turned clockwise by degrees"""
-    m = place_patch(view.to_px(centre), turn, (n, n), view.scale / scale)
-    return cv2.warpAffine(
-        canvas,
-        m,
-        (n, n),
-        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    return crop_patch(canvas, view.to_px(centre), turn, (n, n), view.scale / scale)
 
 
 def silhouette_of(shape: Shape, turn: float, lean: np.ndarray, grown: float) -> np.ndarray:

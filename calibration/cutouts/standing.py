@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from calibration.cutouts.outlines import colour_difference
+from calibration.cutouts.seek import Samplers
 from calibration.cutouts.specimens import fill_mask, footprint_polygon
 from vision.geometry.footprints import camera_position, depth_within, top_shift
 from vision.geometry.posed_photo import Shot
@@ -31,10 +32,9 @@ MANY = 2**30  # more pieces than any photo shows
 OWN_PIECES = 3  # pieces of a kind from which its outline and look are told by them alone
 BODY = 0.9  # of the most of a mask: surely inside the piece
 RIM_SHOWN = 8.0  # times its mask that a thing's colour shows in a blurred rim
-STRANGE_PIXEL = (
-    0.3  # log units unlike the board from which a pixel is certainly not it, and a third of
-)
-# that certainly it; less where a kind is hardly unlike it
+# log units unlike the board from which a pixel is certainly not it, and a third of that certainly it;
+# less where a kind is hardly unlike it
+STRANGE_PIXEL = 0.3
 FAINTEST = 0.06  # log units: less is noise
 
 
@@ -63,22 +63,15 @@ class Standing(msgspec.Struct, frozen=True, eq=False):
     shift: np.ndarray
 
 
-def find_standing(
-    plan: Plan,
-    view: Canvas,
-    shots: Sequence[Shot],
-    canvases: Sequence[np.ndarray],
-    grounds: Sequence[np.ndarray],
-) -> tuple[list[Standing], list[np.ndarray]]:
+def find_standing(samplers: Samplers) -> tuple[list[Standing], list[np.ndarray]]:
     """(the samplers' pieces that stand, those of a photo the nearest to its camera first; for each
-    photo, (h, w) the number of the first of them that is seen there, many where none is).
-
-    canvases, grounds: (h, w, 3) log, one a shot, as `view` shows them: what is seen, and what would
-    be if nothing stood there"""
+    photo, (h, w) the number of the first of them that is seen there, many where none is). The grounds
+    are to show what would be seen if nothing stood there"""
+    plan, view = samplers.plan, samplers.view
     found, first = [], []
-    for n, shot in enumerate(shots):
+    for n, shot in enumerate(samplers.shots):
         camera = camera_position(shot.pose)
-        unlike = np.minimum(colour_difference(canvases[n], grounds[n]), UNLIKE)
+        unlike = np.minimum(colour_difference(samplers.canvases[n], samplers.grounds[n]), UNLIKE)
         free = np.ones(unlike.shape, np.float32)
         seen = np.full(unlike.shape, MANY, np.int32)
         mine = standing_sites(plan, shot)
@@ -182,14 +175,11 @@ def locate_foot(
 
 
 def cut_standing(
-    plan: Plan,
-    view: Canvas,
-    found: Sequence[Standing],
-    first: Sequence[np.ndarray],
-    canvases: Sequence[np.ndarray],
-    grounds: Sequence[np.ndarray],
+    samplers: Samplers, found: Sequence[Standing], first: Sequence[np.ndarray]
 ) -> dict[str, list[StandingLook]]:
-    """kind -> how it looks, what others hide of a piece filled in by others of its kind"""
+    """kind -> how it looks, what others hide of a piece filled in by others of its kind. found, first:
+    as of `find_standing`"""
+    plan, view = samplers.plan, samplers.view
     forms: dict[tuple, list[int]] = defaultdict(list)
     for n, s in enumerate(found):
         piece = plan.pieces[s.kind]
@@ -204,10 +194,11 @@ def cut_standing(
         patches, clear, told, strange = {}, {}, {}, {}
         for n in numbers:
             s = found[n]
-            unlike = colour_difference(canvases[s.photo], grounds[s.photo]).astype(np.float32)
+            canvas, shown = samplers.canvases[s.photo], np.float32(first[s.photo] >= n)
+            unlike = colour_difference(canvas, samplers.grounds[s.photo]).astype(np.float32)
             patches[n], clear[n], known, other = (
                 unfold_lean(m, view, s.foot, s.shift, reach, beside)
-                for m in (canvases[s.photo], np.float32(first[s.photo] >= n), board, unlike)
+                for m in (canvas, shown, board, unlike)
             )
             told[n] = clear[n] * known
             strange[n] = cv2.blur(other, (3, 3))

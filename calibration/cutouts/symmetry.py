@@ -23,9 +23,7 @@ FAINT_PRINT = 0.003  # log units squared, below which a print says little
 # pixels a side of a window in which edges are sought; of a piece's width, how much that shows, and from
 # where its edges may lie; degrees between turns that are tried: 29 of 30 cubes are turned to 3 degrees
 EDGE_PIXELS, WITH_RIM, RIM_FROM, EDGE_TURNS = 48, 1.2, 0.84, 3.0
-WINDOW_TURNS = (
-    3  # one in so many of the turns in which outlines are sought: quarters look alike in any
-)
+WINDOW_TURNS = 3  # one in so many turns in which outlines are sought: quarters look alike in any
 SAME_PLACE = 0.15  # of its width by which a piece is not moved: outlines tell as well
 
 

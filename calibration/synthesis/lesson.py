@@ -11,6 +11,7 @@ import numpy as np
 
 from calibration.cutouts.card_turns import kinds_told_by_turn
 from calibration.cutouts.cut_out import cut_specimens
+from calibration.cutouts.seek import Samplers
 from calibration.cutouts.specimens import Specimen, align_quarters
 from calibration.cutouts.standing import (
     Standing,
@@ -130,9 +131,10 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot]) -> Lesson:
     if tall:  # what lies beyond the board, men's heads too, is not the empty board's
         empty[view.beyond_rim()] = GREY
         empty_cut[fine.beyond_rim()] = GREY
-    specimens, grounds = cut_specimens(plan, fine, shots, cuts, empty_cut)
-    upright_found, first = find_standing(plan, fine, shots, cuts, grounds)
-    standing = cut_standing(plan, fine, upright_found, first, cuts, grounds)
+    samplers = Samplers(plan, fine, shots, cuts, [empty_cut.copy() for _ in shots])
+    specimens = cut_specimens(samplers)
+    upright_found, first = find_standing(samplers)
+    standing = cut_standing(samplers, upright_found, first)
     upright = align_quarters(plan, specimens, kinds_told_by_turn(plan, specimens))
     looks = make_looks(plan, fine.scale, specimens, upright)
     groups = complete_groups(plan, groups, looks, upright)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibration.cutouts.cut_out import cut_specimens, mark_covered
-from calibration.cutouts.seek import body_colours
+from calibration.cutouts.seek import Samplers, body_colours
 from calibration.cutouts.specimens import Specimen
 from tests.support.towers import camera
 from vision.geometry.posed_photo import Shot
@@ -70,7 +70,7 @@ def found_discs():
     image = np.zeros((8, 8, 3), np.uint8)
     shot = Shot(image, {s.id: (s.id[:-1],) for s in PLAN.site}, camera(tilt=0.0), "sampler")
     empty = np.broadcast_to(BOARD, (*VIEW.shape, 3)).astype(np.float32)
-    specimens, _ = cut_specimens(PLAN, VIEW, [shot], [canvas], empty)
+    specimens = cut_specimens(Samplers(PLAN, VIEW, [shot], [canvas], [empty]))
     return specimens, places
 
 
@@ -131,7 +131,8 @@ def test_tiles_that_touch_are_not_taken_for_their_neighbours(seed):
         canvas[(np.abs(off[..., 0] - 2) < 4) & (np.abs(off[..., 1]) < 5)] = PRINTS[KINDS[n % 3]]
         layout[site.id] = (KINDS[n % 3],)
     shot = Shot(np.zeros((8, 8, 3), np.uint8), layout, camera(tilt=0.0), "sampler")
-    specimens, _ = cut_specimens(ROW, view, [shot], [canvas.astype(np.float32)], empty)
+    samplers = Samplers(ROW, view, [shot], [canvas.astype(np.float32)], [empty])
+    specimens = cut_specimens(samplers)
     away = [np.hypot(*(s.top - places[s.site])) for s in specimens]
     assert len(away) == len(ROW.site) and max(away) < 1.5
 
@@ -149,7 +150,8 @@ def test_of_two_that_lie_in_one_another_neither_is_whole():
         lay_specimen("moon", 102),
     )
     below, above = lay_specimen("star", 150), lay_specimen("star", 150, 1.0)
-    mark_covered(PLAN, [shot], [apart, beside, hidden, hiding, below, above])
+    samplers = Samplers(PLAN, VIEW, [shot], [], [])
+    mark_covered(samplers, [apart, beside, hidden, hiding, below, above])
     assert all(s.clear.min() == 1 for s in (apart, beside, below, above))
     assert hidden.clear[20, -12:].max() < 0.1 and hidden.clear[:, :10].min() == 1
     assert hiding.clear[20, :12].max() < 0.1 and hiding.clear[:, -10:].min() == 1

@@ -99,7 +99,8 @@ def test_each_piece_of_a_heap_is_found_where_it_lies(seed):
         for n, layout in enumerate(HEAPS)
     ]
     empty = np.broadcast_to(BOARD, (*VIEW.shape, 3)).astype(np.float32)
-    specimens, _ = cut_specimens(PLAN, VIEW, shots, [c for c, _ in drawn], empty)
+    grounds = [empty.copy() for _ in shots]
+    specimens = cut_specimens(Samplers(PLAN, VIEW, shots, [c for c, _ in drawn], grounds))
     assert len(specimens) == sum(len(k) for layout in HEAPS for k in layout.values())
     for n, (_, lies) in enumerate(drawn):
         for site, kind, at in lies:

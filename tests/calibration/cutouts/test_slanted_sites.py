@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from calibration.cutouts.cut_out import cut_specimens
+from calibration.cutouts.seek import Samplers
 from calibration.synthesis.compose import SIDE, crop_padded
 from calibration.synthesis.lesson import prepare_lesson
 from calibration.training.fit import can_learn, load_trunk_weights
@@ -115,9 +116,8 @@ def test_piles_of_other_sizes_are_other_groups():
 
 
 def test_wagons_are_found_along_their_slots(plan, shots, lesson):
-    view = lesson.view
-    canvases = [c for c, _ in lesson.reals]
-    found, _ = cut_specimens(plan, view, shots, canvases, lesson.empty)
+    canvases, grounds = [c for c, _ in lesson.reals], [lesson.empty.copy() for _ in shots]
+    found = cut_specimens(Samplers(plan, lesson.view, shots, canvases, grounds))
     assert len(found) == 10
     for s in found:
         astray = (s.turn - slot_angles(plan)[s.site] + 90) % 180 - 90

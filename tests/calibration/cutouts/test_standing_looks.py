@@ -5,6 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.cutouts.seek import Samplers
 from calibration.cutouts.standing import (
     MANY,
     OWN_PIECES,
@@ -63,7 +64,8 @@ def test_feet_are_found_and_tall_sites_told(plan, shots, lesson):
     group = group_sites(plan, [s.layout for s in shots])[0]
     assert (group.tall, group.foot) == (56.0, 24.0)
     canvases = [c for c, _ in lesson.reals]
-    found, first = find_standing(plan, lesson.view, shots, canvases, [lesson.empty] * len(shots))
+    grounds = [lesson.empty] * len(shots)
+    found, first = find_standing(Samplers(plan, lesson.view, shots, canvases, grounds))
     assert len(found) == 12  # a stump lies
     assert all((first[s.photo] == n).any() for n, s in enumerate(found))
     off = [np.hypot(*(s.foot - plan.sites[s.site].centre)) for s in found]
@@ -111,7 +113,8 @@ def test_a_square_foot_on_its_corner_is_cut_out_whole():
     cv2.fillPoly(canvas, [np.rint(view.to_px(needle)).astype(np.int32)], (3.0, 3.0, 3.0))
     stands = Standing(0, "A", "needle", foot, shift)
     first = np.full(view.shape, MANY, np.int32)
-    (look,) = cut_standing(plan, view, [stands], [first], [canvas], [ground])["needle"]
+    samplers = Samplers(plan, view, (), [canvas], [ground])
+    (look,) = cut_standing(samplers, [stands], [first])["needle"]
     wide = np.flatnonzero((look.mask > 0.5).any(1))
     assert np.ptp(wide) == pytest.approx(2 * half * view.scale, abs=3)
 

@@ -9,11 +9,11 @@ from calibration.cutouts.mistaken_kinds import find_exchanged
 from calibration.cutouts.seek import Samplers
 from calibration.cutouts.sign_alignment import tops_by_signs
 from calibration.cutouts.specimens import Specimen
+from tests.support.drawn_pieces import MIDDLE, fill_box, found_piece
 from vision.learned.canvas import Canvas
 from vision.plan import parse_plan
 
 VIEW = Canvas((60.0, 60.0), 3.0)
-MIDDLE = np.array([30.0, 30.0])
 PLAN = parse_plan(
     {
         "game": "drawn",
@@ -38,12 +38,8 @@ def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = F
     """(canvas, kind, (2,) mm, degrees): a piece in the middle of a canvas of its own, lying turned
     so, and found `off` mm aside"""
     canvas = np.full((*VIEW.shape, 3), 4.5, np.float32)
-    a = np.deg2rad(turn)
-    turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])  # clockwise, of rows
-    for x0, y0, x1, y1 in STROKES[kind.split(":")[0]]:
-        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]) @ turned
-        where = np.round(VIEW.to_px(MIDDLE + corners) * 16).astype(np.int32)
-        cv2.fillConvexPoly(canvas, where, (5.3 if light else 3.6,) * 3, cv2.LINE_AA, 4)
+    for box in STROKES[kind.split(":")[0]]:
+        fill_box(canvas, VIEW, box, turn, 5.3 if light else 3.6)
     canvas = cv2.GaussianBlur(canvas, (0, 0), 1.5)
     return canvas, kind, MIDDLE + off, 0.0 if PLAN.pieces[kind].disc else turn % 90
 
@@ -51,11 +47,7 @@ def seen_piece(kind: str, turn: float, off: tuple[float, float], light: bool = F
 def told_tops(seen) -> list[np.ndarray]:
     """(2,) mm each of pieces as of `seen_piece`, by their signs"""
     canvases = [canvas for canvas, *_ in seen]
-    none = np.zeros((0, 0, 3), np.float32)
-    found = [
-        Specimen(n, "F1", kind, top, 0.0, turn, none, none[..., 0])
-        for n, (_, kind, top, turn) in enumerate(seen)
-    ]
+    found = [found_piece(n, kind, top, turn) for n, (_, kind, top, turn) in enumerate(seen)]
     return tops_by_signs(Samplers(PLAN, VIEW, (), canvases, canvases), found)
 
 
@@ -97,13 +89,12 @@ def exchanged_of(lie: list[str], told: list[str], relatives: list[str]) -> list[
     another form is told. Each of the relatives lies on a heap of its own"""
     seen = [seen_piece(k, 30.0 + 50 * n, (0, 0)) for n, k in enumerate([*lie, *relatives])]
     samplers = Samplers(PLAN, VIEW, (), [canvas for canvas, *_ in seen], ())
-    none = np.zeros((0, 0, 3), np.float32)
 
     def lay_as(n: int, kind: str) -> Specimen:
         _, true, top, turn = seen[n]
         alike = PLAN.pieces[kind].shape == PLAN.pieces[true].shape
         aside, turn = ((0, 0), turn) if alike else ((6.0, 5.0), 0.0)
-        return Specimen(n, "F1", kind, top + aside, 0.0, turn, none, none[..., 0])
+        return found_piece(n, kind, top + aside, turn)
 
     pieces = [lay_as(n, k) for n, k in enumerate([*told, *relatives])]
     heaps = [0] * len(lie) + list(range(1, len(relatives) + 1))

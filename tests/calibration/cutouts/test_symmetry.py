@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from calibration.cutouts.seek import Samplers
-from calibration.cutouts.specimens import Specimen
 from calibration.cutouts.symmetry import lies_by_symmetry
+from tests.support.drawn_pieces import MIDDLE, fill_box, found_piece
 from vision.learned.canvas import Canvas
 from vision.plan import parse_plan
 
 VIEW = Canvas((60.0, 60.0), 2.4)
-MIDDLE = np.array([30.0, 30.0])
 PLAN = parse_plan(
     {
         "game": "drawn",
@@ -34,36 +33,24 @@ def draw_piece(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(canvas, ground): a piece of the ground's colour in the middle, a dark line about its top,
     its shadow to the lower right; printed: a cross printed on the ground above it"""
-    a = np.deg2rad(turn)
-    turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
-
-    def fill(canvas, corners, value):
-        where = np.round(VIEW.to_px(MIDDLE + np.array(corners) @ turned) * 16).astype(np.int32)
-        cv2.fillConvexPoly(canvas, where, (value,) * 3, cv2.LINE_AA, 4)
-
-    def box(x0, y0, x1, y1):
-        return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
-
     ground = np.full((*VIEW.shape, 3), 4.5, np.float32)
     if printed:
         for x0, y0, x1, y1 in SIGNS["cross"]:
-            fill(ground, box(x0, y0 - 9, x1, y1 - 9), 5.3)
+            fill_box(ground, VIEW, (x0, y0 - 9, x1, y1 - 9), turn, 5.3)
     canvas = ground.copy()
-    fill(canvas, box(-1, -1, 9, 9), 3.4)
-    fill(canvas, box(-5, -5, 5, 5), 4.0)
-    fill(canvas, box(-4.3, -4.3, 4.3, 4.3), 4.5)
-    for x0, y0, x1, y1 in SIGNS.get(sign or "", ()):
-        fill(canvas, box(x0, y0, x1, y1), 5.3)
+    for box, value in (
+        ((-1, -1, 9, 9), 3.4),
+        ((-5, -5, 5, 5), 4.0),
+        ((-4.3, -4.3, 4.3, 4.3), 4.5),
+        *((box, 5.3) for box in SIGNS.get(sign or "", ())),
+    ):
+        fill_box(canvas, VIEW, box, turn, value)
     return (*(cv2.GaussianBlur(v, (0, 0), 1.0) for v in (canvas, ground)),)
 
 
 def told_lies(seen, found, kind="cube") -> dict[int, tuple[np.ndarray, float]]:
     """Of pieces on canvases of their own, found (2,) mm aside"""
-    none = np.zeros((0, 0, 3), np.float32)
-    pieces = [
-        Specimen(n, "F1", kind, MIDDLE + off, 0.0, 0.0, none, none[..., 0])
-        for n, off in enumerate(found)
-    ]
+    pieces = [found_piece(n, kind, MIDDLE + off) for n, off in enumerate(found)]
     canvases, grounds = zip(*seen)
     return lies_by_symmetry(Samplers(PLAN, VIEW, (), canvases, grounds), pieces)
 

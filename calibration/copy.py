@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 import engine
+from vision.geometry.corners import corner_turns
 from vision.geometry.occlusion import visible_counts
 from vision.plan import BadPlan, Piece, Plan, compose_letters, misspelt_key, parse_plan
 from vision.storage import text_file
@@ -182,9 +183,7 @@ def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
         corners = np.zeros(0)
     if corners.shape != (4, 2) or not np.isfinite(corners).all():
         raise BadCorners(f"{name}: corners are not four [x, y] pixels")
-    sides = np.roll(corners, -1, 0) - corners
-    following = np.roll(sides, -1, 0)
-    turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
+    turns = corner_turns(corners)
     if not (turns > 0).all():
         if (turns < 0).all():
             raise BadCorners(

@@ -15,6 +15,7 @@ from calibration.framing import sharpness_of
 from calibration.swapped_labels import find_swapped
 from calibration.trial import Row
 from engine.text import Text, say
+from vision.geometry.corners import nearest_order
 from vision.geometry.occlusion import covered_by_blocks
 from vision.geometry.pose import board_scale
 from vision.geometry.posed_photo import Shot
@@ -55,10 +56,7 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         if corners is None or copy.markers:
             continue
         scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners, rise)
-        turn = min(
-            range(4),
-            key=lambda k: np.linalg.norm(np.roll(corners, k, 0) - there, axis=1).sum(),
-        )
+        turn = nearest_order(corners, there)
         if turn:
             out.append(
                 say(

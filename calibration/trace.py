@@ -22,6 +22,7 @@ import engine
 from engine.plan import Plan as RulesPlan
 from engine.text import say
 from engine.tracing import Choice, Form, PlanFault, Spots, Tag
+from vision.geometry.corners import corner_turns, rectangle_corners
 from vision.plan import BadPlan, Plan, Point, parse_plan
 from vision.registration.aruco_cards import IDS, find_cards, ideal_cards
 
@@ -133,7 +134,7 @@ def parse_tracing(data: Any) -> Tracing:
     numbers = np.array([p for s in out.sites for o in s.outlines for p in o] + out.corners, float)
     if not np.isfinite(numbers).all() or np.abs(numbers).max() > 1e5:
         raise BadTracing("drawing: a point lies nowhere")
-    if not _is_convex(out.corners):
+    if not (corner_turns(out.corners) > 1.0).all():
         raise BadTracing("the board's corners are crossed or lie on one line")
     return out
 
@@ -264,18 +265,11 @@ def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
             np.array([ideal[i].mean(0) for i in IDS], np.float32),
             np.array([cards[i].mean(0) for i in IDS], np.float32),
         )
-        return _rounded_points(_map_points(way, [[0, 0], [size[0], 0], list(size), [0, size[1]]]))
+        return _rounded_points(_map_points(way, rectangle_corners((0, 0), size)))
     h, w = image.shape[:2]
     scale = 0.8 * min(w / size[0], h / size[1])
     x, y = scale * size[0] / 2, scale * size[1] / 2
-    return _rounded_points(
-        [
-            [w / 2 - x, h / 2 - y],
-            [w / 2 + x, h / 2 - y],
-            [w / 2 + x, h / 2 + y],
-            [w / 2 - x, h / 2 + y],
-        ]
-    )
+    return _rounded_points(rectangle_corners((w / 2 - x, h / 2 - y), (w / 2 + x, h / 2 + y)))
 
 
 def plan_toml(plan: Mapping[str, Any]) -> str:
@@ -427,24 +421,16 @@ def _roomy_spots(
     for _ in range(count):
         room = cv2.distanceTransform(np.pad(mask, 1), cv2.DIST_L2, 3)[1:-1, 1:-1]
         y, x = np.unravel_index(int(room.argmax()), room.shape)
-        box = np.array(
-            [
-                [x - w / 2, y - h / 2],
-                [x + w / 2, y - h / 2],
-                [x + w / 2, y + h / 2],
-                [x - w / 2, y + h / 2],
-            ]
-        )
+        box = rectangle_corners((x - w / 2, y - h / 2), (x + w / 2, y + h / 2))
         cv2.fillPoly(mask, [np.round(box).astype(np.int32)], 0)
         out.append(_rounded_points(box + low))
     return out
 
 
 def _to_px(traced: Tracing) -> np.ndarray:
-    w, h = traced.size
+    board = rectangle_corners((0, 0), traced.size)
     return cv2.getPerspectiveTransform(
-        np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float32),
-        np.array(traced.corners, np.float32),
+        board.astype(np.float32), np.array(traced.corners, np.float32)
     )
 
 
@@ -454,12 +440,6 @@ def _map_points(way: np.ndarray, points: Any) -> np.ndarray:
 
 def _rounded_points(values: Any) -> Any:
     return [(round(float(x), 2), round(float(y), 2)) for x, y in values]
-
-
-def _is_convex(corners: Sequence[Point]) -> bool:
-    sides = np.roll(np.array(corners), -1, 0) - np.array(corners)
-    following = np.roll(sides, -1, 0)
-    return bool((sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0] > 1.0).all())
 
 
 def _crosses_itself(outline: Sequence[Point]) -> bool:

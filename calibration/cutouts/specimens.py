@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from calibration.cutouts.outlines import colour_difference
+from vision.geometry.corners import rectangle_corners
 from vision.learned.canvas import Canvas
 from vision.plan import Plan
 
@@ -38,11 +39,11 @@ class Specimen(msgspec.Struct, eq=False):
 
 def footprint_polygon(size: Sequence[float], disc: bool, turn: float) -> np.ndarray:
     """(n, 2) mm about the middle"""
-    w, h = np.array(size) / 2
+    half = np.array(size) / 2
     if disc:
         t = np.linspace(0, 2 * np.pi, 20, endpoint=False)
-        return np.column_stack([np.cos(t), np.sin(t)]) * w
-    return np.array([[-w, -h], [w, -h], [w, h], [-w, h]]) @ turn_matrix(turn).T
+        return np.column_stack([np.cos(t), np.sin(t)]) * half[0]
+    return rectangle_corners(-half, half) @ turn_matrix(turn).T
 
 
 def seen_sides(foot: np.ndarray, top: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

@@ -73,25 +73,16 @@ class Bundle(msgspec.Struct, eq=False):
         x, y, turn = self.cards[i]
         c, s = np.cos(turn), np.sin(turn)
         middle = self.ideal[i].mean(0)
-        return (
-            (1 + bigger) * (self.ideal[i] - middle) @ np.array([[c, s], [-s, c]]) + middle + (x, y)
-        )
+        turned = (1 + bigger) * (self.ideal[i] - middle) @ np.array([[c, s], [-s, c]])
+        return turned + middle + (x, y)
 
     def as_lens(self) -> Lens:
         return Lens(float(np.exp(self.lens[0])), float(self.lens[1]), float(self.lens[2]))
 
-    def pose(self, n: int, by: str = "markers", error_px: float = 0.0) -> Pose:
-        size = self.sights[n].size
-        lens = self.as_lens()
-        return Pose(
-            lens.K(size),
-            lens.dist,
-            self.poses[n, :3].copy(),
-            self.poses[n, 3:6].copy(),
-            size,
-            by,
-            error_px,
-        )
+    def pose(self, n: int) -> Pose:
+        lens, size = self.as_lens(), self.sights[n].size
+        rvec, tvec = self.poses[n, :3].copy(), self.poses[n, 3:6].copy()
+        return Pose(lens.K(size), lens.dist, rvec, tvec, size)
 
     def solve(self) -> float:
         """Levenberg-Marquardt in place; returns the root mean square of the residuals, each in
@@ -150,9 +141,7 @@ class Bundle(msgspec.Struct, eq=False):
                 if edges.line[0] >= BOARD_SIDES:
                     lines = True
                     continue
-                apart = ((self.pose(n).to_px(edges.mm, self.rise) - edges.px) * edges.normal).sum(
-                    1
-                ) + self.out(n)
+                apart = edges.distances(self.pose(n), self.rise) + self.out(n)
                 each = np.square(ways.T @ apart * share / (EDGE_PX * max(sight.size) / 1640))
                 off += float(np.minimum(each, 9).sum())  # capped: outliers do not count
                 sides.add(int(edges.line[0]))
@@ -160,14 +149,9 @@ class Bundle(msgspec.Struct, eq=False):
         return float(np.sqrt((NU + off) / (NU + max(free, 0))))
 
     def _vector(self) -> np.ndarray:
-        parts = [
-            self.lens,
-            self.poses.ravel(),
-            *(self.cards[i] for i in sorted(self.cards)),
-            self.points.ravel(),
-            [self.wider],
-        ]
-        return np.concatenate(parts)
+        cards = [self.cards[i] for i in sorted(self.cards)]
+        points = self.points.ravel()
+        return np.concatenate([self.lens, self.poses.ravel(), *cards, points, [self.wider]])
 
     def _assign(self, v: np.ndarray) -> None:
         p, c = 7 * len(self.poses), 3 * len(self.cards)
@@ -242,14 +226,9 @@ class Bundle(msgspec.Struct, eq=False):
             )
         if sight.has_edges:
             first_edge = sum(map(len, mm))
-            add(
-                sight.edges.mm,
-                sight.edges.px,
-                sight.edges.normal,
-                EDGE_PX,
-                None,
-                np.where(sight.edges.line < BOARD_SIDES, self.rise, 0.0),
-            )
+            edges = sight.edges
+            rise = np.where(edges.line < BOARD_SIDES, self.rise, 0.0)
+            add(edges.mm, edges.px, edges.normal, EDGE_PX, None, rise)
         if sight.taps is not None:
             add_both(self.corners, sight.taps, TAP_PX, None, self.rise)
         if sight.tiles is not None:
@@ -287,26 +266,19 @@ class Bundle(msgspec.Struct, eq=False):
             at = np.flatnonzero(edges.line == k)
             along = np.linalg.norm(edges.mm[at] - edges.mm[at[0]], axis=1)
             askew = 2 * (along - along.mean()) / max(np.ptp(along), 1e-9)
-            off = edges.unsure[at[0]] * np.array(
-                [np.sqrt(len(at)), SIDE_ASKEW * np.linalg.norm(askew)]
-            )
-            ways = np.column_stack(
-                [np.full(len(at), 1 / np.sqrt(len(at))), askew / np.linalg.norm(askew)]
-            )
+            shifted, turned = np.sqrt(len(at)), np.linalg.norm(askew)
+            off = edges.unsure[at[0]] * np.array([shifted, SIDE_ASKEW * turned])
+            ways = np.column_stack([np.full(len(at), 1 / shifted), askew / turned])
             # all photos have the same error
-            yield (at, ways, sd / np.sqrt(sd**2 + len(self.sights) * off**2))
+            yield at, ways, sd / np.sqrt(sd**2 + len(self.sights) * off**2)
 
     def _project(self, n, size, mm, px, direction, sd, spread, width):
         lens = self.as_lens()
         K, f = lens.K(size), lens.focal * max(size)
         rvec, tvec = self.poses[n, :3], self.poses[n, 3:6]
         counts = [len(m) for m in mm]
-        flat, px, direction, sd = (
-            np.vstack(mm),
-            np.vstack(px),
-            np.vstack(direction),
-            np.concatenate(sd),
-        )
+        flat, px, direction = (np.vstack(parts) for parts in (mm, px, direction))
+        sd = np.concatenate(sd)
         seen, jac = cv2.projectPoints(flat, rvec, tvec, K, lens.dist)
         seen, jac = seen.reshape(-1, 2), jac.reshape(-1, 2, jac.shape[1])
         J = np.zeros((len(flat), width))
@@ -317,16 +289,11 @@ class Bundle(msgspec.Struct, eq=False):
         J[:, 0] = along((jac[:, :, 6] + jac[:, :, 7]) * f)
         J[:, 1], J[:, 2] = along(jac[:, :, 10]), along(jac[:, :, 11])
         J[:, 3 + 7 * n : 9 + 7 * n] = along(jac[:, :, :6])
-        by_mm = (
-            np.stack(
-                [
-                    cv2.projectPoints(flat + d, rvec, tvec, K, lens.dist)[0].reshape(-1, 2) - seen
-                    for d in (np.array([0.01, 0, 0]), np.array([0, 0.01, 0]))
-                ],
-                -1,
-            )
-            / 0.01
-        )
+        moved = [
+            cv2.projectPoints(flat + d, rvec, tvec, K, lens.dist)[0].reshape(-1, 2)
+            for d in ((0.01, 0, 0), (0, 0.01, 0))
+        ]
+        by_mm = np.stack([m - seen for m in moved], -1) / 0.01
         start = 0
         for k, chain in zip(counts, spread):
             if chain is not None:

@@ -21,6 +21,7 @@ from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import mend_corners, tapped_well, turns_by_pieces
 from calibration.survey.tapped_grid import most_plain
 from vision.evidence.site_evidence import Contents, NoBoard
+from vision.geometry.corners import corner_turns
 from vision.geometry.lens import USUAL_FOCAL, Lens, usual_lens
 from vision.geometry.pose import Pose, board_scale
 from vision.photometry.small_picture import View
@@ -291,9 +292,7 @@ def runs_round(corners: np.ndarray) -> bool:
     """Whether four tapped corners go round a board in the plan's order, as seen from above"""
     if corners.shape != (4, 2) or not np.isfinite(corners).all():
         return False
-    along = np.roll(corners, -1, 0) - corners
-    after = np.roll(along, -1, 0)
-    return bool((along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0] > 0).all())
+    return bool((corner_turns(corners) > 0).all())
 
 
 def no_cards(pictures: Sequence[Picture]) -> NoBoard:

@@ -40,30 +40,17 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
     """Finds the board's sides in every photo and solves again: twice, the second time searching
     closer. A third time if corners were tapped: once the other sides are right, a supposed side may
     turn out to be a line printed along it"""
-    for limit, loose in (
-        (TAPPED_REACH - 2, 1.0),
-        (TAPPED_REACH // 3, 1.0),
-        (TAPPED_REACH // 2, 2.0),
-    )[: 3 if not bundle.cards else 2]:
+    rounds = (TAPPED_REACH - 2, 1.0), (TAPPED_REACH // 3, 1.0), (TAPPED_REACH // 2, 2.0)
+    for limit, loose in rounds[: 3 if not bundle.cards else 2]:
         for n, (sight, image) in enumerate(zip(bundle.sights, images)):
             scale = max(sight.size) / 1640
             pose = bundle.pose(n)
             sd = CARD_MM * board_scale(pose, plan) if sight.cards else TAP_PX * scale
-            sides = board_edges(
-                image,
-                pose,
-                bundle.corners,
-                round(TAPPED_REACH * scale),
-                round(limit * scale),
-                loose * sd,
-            )
+            reach, limit_px = round(TAPPED_REACH * scale), round(limit * scale)
+            sides = board_edges(image, pose, bundle.corners, reach, limit_px, loose * sd)
             if sight.taps is not None and not sight.cards:
-                sides = [
-                    s
-                    for s in sides
-                    if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
-                    < TAP_REACH * scale
-                ]
+                near = TAP_REACH * scale
+                sides = [s for s in sides if abs(np.mean(s.distances(pose))) < near]
             sight.edges = EdgePoints.join([less_sure(plan, pose, side) for side in sides])
         bundle.solve()
 
@@ -112,10 +99,8 @@ def settle_by_lines(plan: Plan, photos: SurveyPhotos) -> None:
 def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> float:
     """The error, in pixels, of lines relative to a pose fitted to them; infinite if that is large,
     or if a corner was tapped nearer to where the neighbouring lines would put it"""
-    apart, off = (
-        site_spacing(plan).min() * board_scale(pose, plan),
-        float(as_sure_as_they_fit(pose, lines).unsure[0]),
-    )
+    apart = site_spacing(plan).min() * board_scale(pose, plan)
+    off = float(as_sure_as_they_fit(pose, lines).unsure[0])
     far = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
     return off if off < LINED * apart and far < NEIGHBOUR * apart else np.inf
 
@@ -123,12 +108,13 @@ def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> flo
 def lines_in(plan: Plan, photos: SurveyPhotos, bent: Sequence[bool]) -> list[EdgePoints | None]:
     """Each photo's lines; if no photo shows the empty board, only those clear of the pieces, unless
     that leaves none. bent: per photo, whether the lens may bend them"""
-    poses = [photos.bundle.pose(n) for n in range(len(photos.images))]
     lines: list[EdgePoints | None] = []
     for layouts in (photos.layouts, None) if all(photos.layouts) else (None,):
         lines = [
             printed_lines(*seen)
-            for seen in zip(photos.images, poses, repeat(plan), layouts or repeat(None), bent)
+            for seen in zip(
+                photos.images, photos.poses, repeat(plan), layouts or repeat(None), bent
+            )
         ]
         if any(line is not None for line in lines):
             break
@@ -142,15 +128,10 @@ def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
     plan's lines"""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
-    bent = [
-        len(
-            shown_sides(
-                image, bundle.pose(n), plan.corners, round(TAPPED_REACH * max(sight.size) / 1640)
-            )
-        )
-        < SHOWN
-        for n, (image, sight) in enumerate(zip(photos.images, bundle.sights))
-    ]
+    bent = []
+    for image, pose in zip(photos.images, photos.poses):
+        reach = round(TAPPED_REACH * max(pose.size) / 1640)
+        bent.append(len(shown_sides(image, pose, plan.corners, reach)) < SHOWN)
     lines = lines_in(plan, photos, bent)
     if all(line is None for line in lines):
         return
@@ -158,15 +139,8 @@ def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
         sight.edges = line if line is not None else sight.edges
     bundle.solve()
     lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
-    bundle.rise = (
-        0.0
-        if held
-        else side_rise(
-            plan,
-            bundle,
-            [sides if line is not None else None for sides, line in zip(kept[2], lines)],
-        )
-    )
+    lined = [sides if line is not None else None for sides, line in zip(kept[2], lines)]
+    bundle.rise = 0.0 if held else side_rise(plan, bundle, lined)
     found = False
     for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
         if line is None or sides is None:
@@ -186,7 +160,7 @@ def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
 def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
     """The lines of a photo, with their uncertainty set to their typical distance from a pose fitted
     to them"""
-    apart = ((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)
+    apart = lines.distances(pose)
     off = np.array([apart[lines.line == k].mean() for k in np.unique(lines.line)])
     sd = np.sqrt(np.minimum(off**2, 9 * np.median(off**2)).sum() / max(len(off) - LIMBER / 2, 1))
     return msgspec.structs.replace(
@@ -198,15 +172,9 @@ def side_rise(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> 
     """mm by which the board's sides are above its lines, as with a rim. Usually 0, unless more than
     two sides contradict the lines and one height explains nearly all of them, better than a line
     printed all round would. seen: per photo the sides, None without lines."""
-    shown = [
-        (bundle.pose(n), sides)
-        for n, sides in enumerate(seen)
-        if sides is not None and len(sides.mm)
-    ]
-    if (
-        not shown
-        or np.median([agreeing_sides(plan, pose, sides)[1] for pose, sides in shown]) <= MOST_ASTRAY
-    ):
+    shown = [(bundle.pose(n), s) for n, s in enumerate(seen) if s is not None and len(s.mm)]
+    astray = [agreeing_sides(plan, pose, sides)[1] for pose, sides in shown]
+    if not shown or np.median(astray) <= MOST_ASTRAY:
         return 0.0
     rise = 0.0
     for _ in range(RISES):
@@ -218,35 +186,24 @@ def side_rise(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> 
         rise -= float((weight * off * by_mm).sum() / (weight * by_mm**2).sum())
     left, wider = [], []
     for pose, sides in shown:
-        clash, framed = (
-            CLASH_MM * board_scale(pose, plan),
-            side_means(sides, side_offsets(pose, sides, 0.0)[0]),
-        )
-        left.append(
-            sum(
-                abs(off) > clash
-                for off in side_means(sides, side_offsets(pose, sides, rise)[0]).values()
-            )
-        )
-        wider.append(
-            sum(abs(off - np.median(list(framed.values()))) > clash for off in framed.values())
-        )
+        clash = CLASH_MM * board_scale(pose, plan)
+        flat, raised = (list(side_means(pose, sides, height).values()) for height in (0.0, rise))
+        left.append(sum(abs(off) > clash for off in raised))
+        wider.append(sum(abs(off - np.median(flat)) > clash for off in flat))
     return rise if abs(rise) < HIGHEST and np.mean(left) < min(MOST_ASTRAY, np.mean(wider)) else 0.0
 
 
-def side_means(sides: EdgePoints, off: np.ndarray) -> dict[int, float]:
-    """side -> the mean offset of its points"""
+def side_means(pose: Pose, sides: EdgePoints, rise: float) -> dict[int, float]:
+    """side -> the mean offset of its points, as of `side_offsets`"""
+    off, _ = side_offsets(pose, sides, rise)
     return {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
 
 
 def side_offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.ndarray]:
     """How far outside, in pixels, the pose puts each point of the sides, if they are `rise` mm
     above the board; and the derivative by `rise`"""
-    off, more = (
-        ((pose.to_px(sides.mm, height) - sides.px) * sides.normal).sum(1)
-        for height in (rise, rise + 1)
-    )
-    return off, more - off
+    off = sides.distances(pose, rise)
+    return off, sides.distances(pose, rise + 1) - off
 
 
 def agreeing_sides(
@@ -258,7 +215,7 @@ def agreeing_sides(
     if not len(sides.mm):
         return sides, 0
     clash = CLASH_MM * board_scale(pose, plan)
-    mean = side_means(sides, side_offsets(pose, sides, rise)[0])
+    mean = side_means(pose, sides, rise)
     far = {k: abs(each) > clash for k, each in mean.items()}
     agree = ~np.array([far[k] for k in sides.line], bool)
     framed = (

@@ -10,6 +10,7 @@ import numpy as np
 
 from calibration.survey.bundle_adjustment import FOCAL_SD
 from vision.evidence.site_evidence import Contents
+from vision.geometry.corners import nearest_order, rectangle_corners
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import is_square
@@ -104,8 +105,7 @@ def plan_rectangles(plan: Plan) -> list[np.ndarray]:
     out = [plan.corners]
     outlines = np.vstack([o for s in plan.site for o in s.outlines])
     for points in (outlines, np.array([s.centre for s in plan.site])):
-        (x0, y0), (x1, y1) = points.min(0), points.max(0)
-        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)
+        corners = rectangle_corners(points.min(0), points.max(0))
         if np.abs(corners - out[-1]).min() > MARGIN_MM:
             out.append(corners)
     return out
@@ -131,9 +131,9 @@ def possible_poses(
     start = out[0]
     for outline in poses_by_outline(plan, other, View.of(image, start), image):
         px = outline.to_px(plan.corners)
-        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(px, k, 0) - taps, axis=1).sum())
         try:
-            pose, _ = other.pose(plan.corners, np.roll(px, turn, 0), size, "")
+            px = np.roll(px, nearest_order(px, taps), 0)
+            pose, _ = other.pose(plan.corners, px, size, "")
         except ValueError:
             continue
         out += [pose, refine_by_sides(plan, other, image, pose, OUTLINE_REACH * scale)]

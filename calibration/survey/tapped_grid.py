@@ -7,6 +7,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.corners import rectangle_corners
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.plan import Plan
@@ -67,8 +68,7 @@ def even_lattice(lines: list[Line], ends: np.ndarray) -> Lattice | None:
         if np.abs(np.diff(mine) - gap).max() > EVEN * gap:
             return None
         at.append(mine)
-    (x0, x1), (y0, y1) = (each[[0, -1]] for each in at)
-    return Lattice(tuple(at), np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]))
+    return Lattice(tuple(at), rectangle_corners(*np.transpose([each[[0, -1]] for each in at])))
 
 
 class FromAbove(msgspec.Struct, frozen=True, eq=False):

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
+from vision.geometry.corners import rectangle_corners
 from vision.geometry.footprints import pile_height
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import block_members, outline_size
@@ -43,7 +44,7 @@ def hidden_mask(
         outlines, beside = list(place.outlines), 0.0
         if place.reads == "pile":
             half = max((max(plan.pieces[k].footprint) for k in contents if k != "?"), default=0) / 2
-            outlines.append(place.centre + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]))
+            outlines.append(rectangle_corners(place.centre - half, place.centre + half))
         if place.reads == "pile" or not lie_loose(plan, place, contents):
             beside = LAID_ASIDE * float(outline_size(place).max())
         steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1

@@ -48,6 +48,11 @@ class EdgePoints(msgspec.Struct, frozen=True, eq=False):
         """Some of the points, (N,) bool"""
         return EdgePoints(*(getattr(self, f)[which] for f in EdgePoints.__struct_fields__))
 
+    def distances(self, pose: Pose, height: float = 0.0) -> np.ndarray:
+        """(N,) pixels beyond each point, along its normal, at which a pose puts it, `height` mm
+        above the board"""
+        return ((pose.to_px(self.mm, height) - self.px) * self.normal).sum(1)
+
 
 def smooth_image(image: np.ndarray) -> np.ndarray:
     """The image, smoothed for the search for sides"""

@@ -8,6 +8,7 @@ from itertools import combinations
 import cv2
 import numpy as np
 
+from vision.geometry.corners import corner_turns
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.photometry.small_picture import View
@@ -144,15 +145,13 @@ def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
     for four in combinations(lines, 4):
         around = sorted(four, key=lambda line: np.arctan2(*(line[1::-1] * side_of(line, shape))))
         quad = np.array([meeting_point(around[k - 1], around[k]) for k in range(4)])
-        sides = np.roll(quad, -1, 0) - quad
-        (ax, ay), (bx, by) = sides.T, np.roll(sides, -1, 0).T
-        turns = ax * by - ay * bx
         if (
             not np.isfinite(quad).all()
-            or not (turns > LEAST_SHARE * drawn.size / 4).all()
+            or not (corner_turns(quad) > LEAST_SHARE * drawn.size / 4).all()
             or np.abs(quad).max() > 2 * max(shape)
         ):
             continue
+        sides = np.roll(quad, -1, 0) - quad
         along = (quad[:, None] + sides[:, None] * ALONG_OUTLINE[:, None]).reshape(-1, 2)
         x, y = np.rint(along).astype(int).T
         inside = (x >= 0) & (y >= 0) & (x < shape[1]) & (y < shape[0])

@@ -44,10 +44,8 @@ def find_bend(plan: Plan, photos: SurveyPhotos) -> None:
 
 def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
     """k1 at which the board's sides are straight in the barest photos; 0 if that is not clear"""
-    bundle, barest = (
-        photos.bundle,
-        sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2],
-    )
+    bundle = photos.bundle
+    barest = sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2]
     reach = round(TAPPED_REACH * max(bundle.sights[barest[0]].size) / 1640)
     plain, smooth = {}, {n: smooth_image(photos.images[n]) for n in barest}
     # beyond the picture's edge there is no side, and a bent line would be found in the print

@@ -12,6 +12,7 @@ from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.survey.bundle_adjustment import Bundle, PhotoSight
 from calibration.survey.survey_photos import SurveyPhotos
 from calibration.survey.tapped_corners import TAPPED_REACH
+from vision.geometry.lens import pack_pose
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.posed_photo import Shot
 from vision.geometry.symmetry import site_spacing
@@ -28,9 +29,9 @@ def make_print(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap, np.ndarray] 
     little print for registration"""
     canvas, bare, scale, origin = compose_board(plan, photos.images, photos.poses, photos.layouts)
     spots = choose_spots(canvas, bare)
-    return (
-        (PrintMap(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST_PATCHES else None
-    )
+    if len(spots) < 2 * LEAST_PATCHES:
+        return None
+    return PrintMap(canvas, scale, origin, spots), bare
 
 
 def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
@@ -44,7 +45,7 @@ def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
             continue
         if corner_shift(plan, fit.pose, bundle.pose(n)) > TAPPED_REACH * max(picture.size) / 1640:
             bundle.sights[n].edges = None  # these were other lines
-            bundle.poses[n, :6] = np.concatenate([fit.pose.rvec.ravel(), fit.pose.tvec.ravel()])
+            bundle.poses[n, :6] = pack_pose(fit.pose)[:6]
         bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
         shared.append(n)
     played = [n for n, layout in enumerate(photos.layouts) if any(layout.values())]
@@ -67,29 +68,22 @@ def best_fit(
     fit = follow_print(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
     if fit is not None and fit.share >= SURE_SHARE:
         return fit
-    others = (
-        bundle.pose(k)
-        for k, sight in enumerate(bundle.sights)
-        if k != n and sight.size == picture.size
-    )
-    fits = [
-        fit,
-        *(
-            f
-            for pose in others
-            if (f := follow_print(plan, bundle.as_lens(), printed, picture, pose)) is not None
-            and (anywhere or tapped_in_some_order(plan, bundle.sights[n].taps, f.pose))
-        ),
-    ]
-    return max((f for f in fits if f is not None), key=lambda f: f.share, default=None)
+    fits = [fit] if fit is not None else []
+    for k, sight in enumerate(bundle.sights):
+        if k == n or sight.size != picture.size:
+            continue
+        fit = follow_print(plan, bundle.as_lens(), printed, picture, bundle.pose(k))
+        if fit is None:
+            continue
+        if anywhere or tapped_in_some_order(plan, bundle.sights[n].taps, fit.pose):
+            fits.append(fit)
+    return max(fits, key=lambda f: f.share, default=None)
 
 
 def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
     """Whether a pose has the board's corners near the tapped ones, whichever was tapped first"""
-    there, reach = (
-        pose.to_px(plan.corners),
-        max(site_spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan),
-    )
+    there = pose.to_px(plan.corners)
+    reach = max(site_spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan)
     return any(np.linalg.norm(np.roll(there, k, 0) - taps, axis=1).mean() < reach for k in range(4))
 
 
@@ -99,15 +93,10 @@ def with_bared(plan: Plan, photos: SurveyPhotos, last: SurveyPhotos) -> SurveyPh
     into. last: the same photos, or an earlier result of this function, with the best poses known"""
     many, bundle = len(photos.pictures), deepcopy(last.bundle)
     first = bundle.sights[photos.barest]
-    empty = reconstruct_empty_board(
-        plan, [Shot(*one) for one in zip(photos.images, photos.layouts, last.poses)]
-    )
+    shots = [Shot(*one) for one in zip(photos.images, photos.layouts, last.poses)]
+    empty = reconstruct_empty_board(plan, shots)
     bundle.sights = [msgspec.structs.replace(sight, tracks={}) for sight in bundle.sights[:many]]
     bundle.sights.append(PhotoSight(first.size, edges=first.edges))
     bundle.poses = np.vstack([bundle.poses[:many], bundle.poses[photos.barest]])
-    return type(photos)(
-        [*photos.pictures, Picture(empty.image)],
-        [*photos.layouts, {}],
-        bundle,
-        [*photos.lent, many],
-    )
+    pictures, layouts = [*photos.pictures, Picture(empty.image)], [*photos.layouts, {}]
+    return SurveyPhotos(pictures, layouts, bundle, [*photos.lent, many])

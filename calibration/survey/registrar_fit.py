@@ -22,7 +22,7 @@ from calibration.survey.tapped_corners import mend_corners, tapped_well, turns_b
 from calibration.survey.tapped_grid import most_plain
 from vision.evidence.site_evidence import Contents, NoBoard
 from vision.geometry.corners import corner_turns
-from vision.geometry.lens import USUAL_FOCAL, Lens, usual_lens
+from vision.geometry.lens import USUAL_FOCAL, Lens, pack_pose, usual_lens
 from vision.geometry.pose import Pose, board_scale
 from vision.photometry.small_picture import View
 from vision.plan import Plan
@@ -92,15 +92,9 @@ def fit_registrar(
         for c, p in zip(corners, poses)
     ]
     try:
+        lent, before = [n for n, c in enumerate(corners) if c is None], (registrar.lens, poses)
         return survey_photos(
-            plan,
-            pictures,
-            found,
-            markers,
-            layouts,
-            tapped=False,
-            lent=[n for n, c in enumerate(corners) if c is None],
-            before=(registrar.lens, poses),
+            plan, pictures, found, markers, layouts, tapped=False, lent=lent, before=before
         )
     except NoBoard:
         return registrar, poses
@@ -210,22 +204,12 @@ def survey_photos(
     if printed is not None or tiles is not None:
         # a reconstructed board says nothing about its orientation: under pieces it is copied from
         # elsewhere
-        own = slice(len(known))
+        images, layouts = photos.images[: len(known)], photos.layouts[: len(known)]
         rim = RIM if printed is not None else TABLE
-        whole = WholeBoard.of(
-            plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise)
-        )
+        whole = WholeBoard.of(plan, images, poses[: len(known)], layouts, rim, bool(bundle.rise))
+    lens, rise = bundle.as_lens(), bundle.rise
     registrar = Registrar(
-        plan,
-        bundle.as_lens(),
-        cards,
-        printed,
-        tiles,
-        poses[0],
-        scene,
-        float(frame),
-        whole,
-        bundle.rise,
+        plan, lens, cards, printed, tiles, poses[0], scene, float(frame), whole, rise
     )
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish_poses(registrar, pictures, known, poses)
@@ -338,17 +322,10 @@ def rough_bundle(plan: Plan, sights: list[PhotoSight]) -> Bundle:
             pose, _ = lens.pose(mm, px, s.size, "")
         except ValueError as e:
             raise NoBoard(str(e), n) from None
-        poses.append(np.concatenate([pose.rvec, pose.tvec, [0.0]]))
-    cards = {i: np.zeros(3) for i in sorted(ideal)}
-    return Bundle(
-        ideal,
-        plan.corners,
-        sights,
-        np.array([np.log(lens.focal), 0.0, 0.0]),
-        np.array(poses),
-        cards,
-        np.zeros((0, 2)),
-    )
+        poses.append([*pack_pose(pose)[:6], 0.0])
+    cards, no_points = {i: np.zeros(3) for i in sorted(ideal)}, np.zeros((0, 2))
+    numbers = np.array([np.log(lens.focal), 0.0, 0.0])
+    return Bundle(ideal, plan.corners, sights, numbers, np.array(poses), cards, no_points)
 
 
 def is_strong(lens: Lens) -> bool:
@@ -360,9 +337,7 @@ def begin_bundle(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
     """Starts a bundle from an earlier solution: starting from taps alone, a strong lens might lead
     to the wrong lines"""
     bundle.lens, bundle.bend = np.array([np.log(lens.focal), lens.k1, lens.k2]), lens.k1
-    bundle.poses[:, :6] = [
-        np.concatenate([np.ravel(pose.rvec), np.ravel(pose.tvec)]) for pose in poses
-    ]
+    bundle.poses[:, :6] = [pack_pose(pose)[:6] for pose in poses]
 
 
 def mend_taps(plan: Plan, photos: SurveyPhotos) -> None:
@@ -381,10 +356,8 @@ def ask_lines(plan: Plan, photos: SurveyPhotos, taps: list[np.ndarray]) -> None:
     """If the plan's lines are clearly seen where the tapped corners put them, and not where the
     board's sides put them, then the taps meant the plan's rectangle, although another is clearer:
     the bundle is then solved with the lines. taps: uncorrected"""
-    sides, seen = (
-        photos.bundle,
-        [most_plain(plan, photos.bundle.as_lens(), *each) for each in zip(photos.images, taps)],
-    )
+    sides, lens = photos.bundle, photos.bundle.as_lens()
+    seen = [most_plain(plan, lens, *each) for each in zip(photos.images, taps)]
     if any(each is None for each in seen):
         return
     bends = [0.0]
@@ -392,26 +365,18 @@ def ask_lines(plan: Plan, photos: SurveyPhotos, taps: list[np.ndarray]) -> None:
         bends += [k1] if min(abs(k1 - other) for other in bends) > BEND_STEP else []
     best, held, mm = np.inf, sides, spread_over(plan)
     for bend in bends:
-        photos.bundle = rough_bundle(
-            plan,
-            [
-                PhotoSight(sight.size, taps=corners)
-                for sight, (_, corners) in zip(sides.sights, seen)
-            ],
-        )
+        sights = [PhotoSight(s.size, taps=corners) for s, (_, corners) in zip(sides.sights, seen)]
+        photos.bundle = rough_bundle(plan, sights)
         photos.bundle.bend = photos.bundle.lens[1] = bend
         off = held_by_lines(plan, photos, taps)
         if off < best:
             best, held = off, photos.bundle
-    apart = [
-        np.sqrt(((held.pose(n).to_px(mm) - sides.pose(n).to_px(mm)) ** 2).sum(1).mean())
-        / board_scale(held.pose(n), plan)
-        for n in range(len(seen))
-    ]
-    plainer = sum(
-        view.plain_at(held.pose(n)) - view.plain_at(sides.pose(n))
-        for n, (view, _) in enumerate(seen)
-    )
+    apart, plainer = [], 0.0
+    for n, (view, _) in enumerate(seen):
+        by_lines, by_sides = held.pose(n), sides.pose(n)
+        off = np.sqrt(((by_lines.to_px(mm) - by_sides.to_px(mm)) ** 2).sum(1).mean())
+        apart.append(off / board_scale(by_lines, plan))
+        plainer += view.plain_at(by_lines) - view.plain_at(by_sides)
     photos.bundle = held if max(apart) > CLASH_MM and plainer > 0 else sides
     if photos.bundle is held:
         settle_by_lines(plan, photos)
@@ -478,17 +443,13 @@ def finish_poses(
             continue
         pose = poses[known.index(n)]
         by = "markers" if registrar.cards else "print" if registrar.printed is not None else "tiles"
-        fit = None
-        if registrar.printed is not None:
-            fit = follow_print(
-                registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,)
-            )
+        fit, printed = None, registrar.printed
+        if printed is not None:
+            fit = follow_print(registrar.plan, registrar.lens, printed, picture, pose, (0,), (3,))
         error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640
         placed = registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error))
-        # an empty table may have nothing but tapped corners
-        out.append(
-            placed
-            if fit is not None or pose.error_px < placed.error_px
-            else msgspec.structs.replace(pose, by=by)
-        )
+        if fit is None and pose.error_px >= placed.error_px:
+            # an empty table may have nothing but tapped corners
+            placed = msgspec.structs.replace(pose, by=by)
+        out.append(placed)
     return out

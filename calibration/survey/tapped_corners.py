@@ -10,6 +10,7 @@ import numpy as np
 
 from calibration.survey.bundle_adjustment import FOCAL_SD
 from vision.evidence.site_evidence import Contents
+from vision.geometry.coarse_grid import sample_at
 from vision.geometry.corners import nearest_order, rectangle_corners
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.geometry.pose import Pose, board_scale
@@ -50,43 +51,27 @@ def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) ->
     """(4, 2) pixels of the board's corners if they are clearly seen elsewhere than tapped; usually
     None, and also None if the picture cuts off most sides as tapped"""
     scale, found = max(image.shape[:2]) / 1640, []
-    if (
-        len(
-            shown_sides(
-                image,
-                lens.pose(plan.corners, taps, image.shape[1::-1], "")[0],
-                plan.corners,
-                round(TAP_REACH * scale),
-            )
-        )
-        < 2
-    ):
+    as_tapped, _ = lens.pose(plan.corners, taps, image.shape[1::-1], "")
+    if len(shown_sides(image, as_tapped, plan.corners, round(TAP_REACH * scale))) < 2:
         return None
-    tapped_at, smooth, lines = (
-        plan_rectangles(plan),
-        smooth_image(image),
-        (site_lines(plan), middle_lines(plan)),
-    )
+    tapped_at, smooth = plan_rectangles(plan), smooth_image(image)
+    sides, lines = board_sides(plan.corners), (site_lines(plan), middle_lines(plan))
     for pose in possible_poses(plan, lens, image, taps, tapped_at):
-        if any(
-            np.abs(pose.to_px(plan.corners) - other.to_px(plan.corners)).max()
-            < SAME_PLACE_PX * scale
-            for _, _, other in found
-        ):
+        corners = pose.to_px(plan.corners)
+        apart = (np.abs(corners - other.to_px(plan.corners)).max() for _, _, other in found)
+        if any(px < SAME_PLACE_PX * scale for px in apart):
             continue
-        off = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max() / scale
-        plain = line_contrast(
-            smooth, pose, board_sides(plan.corners), round(3 * max(scale, 1))
-        ) * lens_plausibility(pose)
+        off = np.linalg.norm(corners - taps, axis=1).max() / scale
+        plain = line_contrast(smooth, pose, sides, round(3 * max(scale, 1)))
+        plain *= lens_plausibility(pose)
         # lines are better evidence: one printed around the playing field may be clearer than the
         # board's sides
         if any(lines):
             plain = np.sqrt(plain) * stand_out(plan, smooth, pose, lines)
         found.append((plain * likely_taps(pose, taps, tapped_at, ASTRAY_REACH * scale), off, pose))
     best = max((f for f in found if f[1] > TAP_REACH), key=lambda f: f[0], default=None)
-    if best is None or best[0] < PLAINER_THAN_TAPPED * max(
-        (plain for plain, off, _ in found if off <= TAP_REACH), default=0.0
-    ):
+    tapped = max((plain for plain, off, _ in found if off <= TAP_REACH), default=0.0)
+    if best is None or best[0] < PLAINER_THAN_TAPPED * tapped:
         return None
     return best[2].to_px(plan.corners)
 
@@ -121,13 +106,9 @@ def possible_poses(
     for each in (lens,) if alike else (lens, other):  # bad taps imply an odd lens
         for corners in tapped_at:
             start, _ = each.pose(corners, taps, size, "")
-            out += [
-                start,
-                *(
-                    refine_by_sides(plan, each, image, start, reach * scale)
-                    for reach in (TAPPED_REACH, ASTRAY_REACH)
-                ),
-            ]
+            out.append(start)
+            for reach in (TAPPED_REACH, ASTRAY_REACH):
+                out.append(refine_by_sides(plan, each, image, start, reach * scale))
     start = out[0]
     for outline in poses_by_outline(plan, other, View.of(image, start), image):
         px = outline.to_px(plan.corners)
@@ -142,9 +123,8 @@ def possible_poses(
 
 def lens_plausibility(pose: Pose) -> float:
     """The plausibility of a lens: bad taps can be explained by an implausible one"""
-    return float(
-        np.exp(-0.5 * (np.log(pose.K[0, 0] / max(pose.size) / USUAL_FOCAL) / FOCAL_SD) ** 2)
-    )
+    longer = np.log(pose.K[0, 0] / max(pose.size) / USUAL_FOCAL)
+    return float(np.exp(-0.5 * (longer / FOCAL_SD) ** 2))
 
 
 def likely_taps(pose: Pose, taps: np.ndarray, tapped_at: list[np.ndarray], reach: float) -> float:
@@ -167,20 +147,13 @@ def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[li
             mine = [(a, b) for a, b in lines if a[axis] == b[axis]]
             if len(mine) < 2:
                 continue
-            reach = max(
-                int(
-                    np.median(np.diff(sorted(a[axis] for a, _ in mine)))
-                    * board_scale(pose, plan)
-                    / 2
-                ),
-                near + 2,
-            )
+            gap = np.median(np.diff(sorted(a[axis] for a, _ in mine)))
+            reach = max(int(gap * board_scale(pose, plan) / 2), near + 2)
             for a, b in mine:
                 px, normal = side_stations(pose, a + (b - a) * t)
                 change = np.linalg.norm(edge_profiles(smooth, px, normal, reach), axis=2).mean(0)
-                seen.append(
-                    change[reach - near : reach + near + 1].max() / max(change.mean(), 1e-3)
-                )
+                on_line = change[reach - near : reach + near + 1].max()
+                seen.append(on_line / max(change.mean(), 1e-3))
         if seen:
             best = max(best, float(np.median(seen)))
     return best
@@ -200,9 +173,8 @@ def turns_by_pieces(
     for n, layout in enumerate(layouts):
         laid = {s: tuple(layout.get(s, ())) != tuple(layouts[bare].get(s, ())) for s in plan.sites}
         if n != bare and min(sum(laid.values()), len(laid) - sum(laid.values())) >= FEWEST_SITES:
-            seen.append(
-                unit_ranks(site_changes(plan, images[bare], poses[bare], images[n], poses[n]))
-            )
+            changes = site_changes(plan, images[bare], poses[bare], images[n], poses[n])
+            seen.append(unit_ranks(changes))
             said.append(np.array([laid[s.id] for s in plan.site]))
     if not seen:
         return 0
@@ -238,10 +210,7 @@ def site_changes(
     looks = []
     for photo, p in ((bare, bare_pose), (image, pose)):
         at = p.to_px(mm.reshape(-1, 2)).reshape(len(sides), -1, 2).astype(np.float32)
-        smooth = cv2.GaussianBlur(photo, (0, 0), 2.0)
-        seen = cv2.remap(
-            smooth, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
+        seen = sample_at(cv2.GaussianBlur(photo, (0, 0), 2.0), at, cv2.BORDER_REPLICATE)
         looks.append(np.log(seen + np.float32(10)))
     off = looks[1] - looks[0]
     return np.abs(off - np.median(off, axis=(0, 1))).mean((1, 2))

@@ -7,6 +7,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.geometry.coarse_grid import sample_at
 from vision.geometry.corners import rectangle_corners
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
@@ -41,10 +42,8 @@ class Lattice(msgspec.Struct, frozen=True, eq=False):
 def plan_lattices(plan: Plan) -> list[Lattice]:
     """The lattices of lines that the board may have printed: between sites or through their
     middles, if evenly spaced"""
-    outlines, middles = (
-        np.vstack([o for s in plan.site for o in s.outlines]),
-        np.array([s.centre for s in plan.site]),
-    )
+    outlines = np.vstack([o for s in plan.site for o in s.outlines])
+    middles = np.array([s.centre for s in plan.site])
     kinds = even_lattice(site_lines(plan), outlines), even_lattice(middle_lines(plan), middles)
     return [lattice for lattice in kinds if lattice is not None]
 
@@ -58,13 +57,9 @@ def even_lattice(lines: list[Line], ends: np.ndarray) -> Lattice | None:
         if len(mine) < FEWEST_LINES:
             return None
         low, high, gap = ends[:, axis].min(), ends[:, axis].max(), np.median(np.diff(mine))
-        mine = np.concatenate(
-            [
-                [low] if mine[0] - low > gap / 2 else [],
-                mine,
-                [high] if high - mine[-1] > gap / 2 else [],
-            ]
-        )
+        first = [low] if mine[0] - low > gap / 2 else []
+        last = [high] if high - mine[-1] > gap / 2 else []
+        mine = np.concatenate([first, mine, last])
         if np.abs(np.diff(mine) - gap).max() > EVEN * gap:
             return None
         at.append(mine)
@@ -87,19 +82,11 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
         lines = np.array([len(a) - 1 for a in lattice.at])
         w, h = lines * GAP_PX + 2 * rim
         grid = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1).reshape(-1, 2)
-        at = (
-            pose.to_px((grid - rim) / GAP_PX * lattice.gap + lattice.field[0])
-            .reshape(h, w, 2)
-            .astype(np.float32)
-        )
+        px = pose.to_px((grid - rim) / GAP_PX * lattice.gap + lattice.field[0])
+        at = px.reshape(h, w, 2).astype(np.float32)
         blur = np.sqrt(np.linalg.norm(at[-1, -1] - at[0, 0]) / np.hypot(w, h))
-        seen = cv2.remap(
-            cv2.GaussianBlur(image, (0, 0), max(0.5 * blur, 0.8)),
-            at[..., 0],
-            at[..., 1],
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REPLICATE,
-        )
+        smooth = cv2.GaussianBlur(image, (0, 0), max(0.5 * blur, 0.8))
+        seen = sample_at(smooth, at, cv2.BORDER_REPLICATE)
         flat = (lattice.field - lattice.field[0]) / lattice.gap * GAP_PX + rim
         changes = [line_strength(seen, axis) for axis in (0, 1)]
         blurred = {
@@ -127,24 +114,16 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
     def plain(self, corners: np.ndarray, blur: float = BLURS[-1]) -> np.ndarray:
         """(N,) how much stronger lines are than what is between and beyond them, relative to the
         usual strength, if the field's corners are at (N, 4, 2)"""
-        homographies, total = (
-            from_corners(self.flat, corners).astype(np.float32),
-            np.zeros(len(corners)),
-        )
+        homographies = from_corners(self.flat, corners).astype(np.float32)
+        total = np.zeros(len(corners))
         for axis, changes in enumerate(self.changes[blur]):
             n, across = len(self.lattice.at[axis]) - 1, len(self.lattice.at[1 - axis]) - 1
-            k, t = (
-                np.arange(-2, 2 * n + 3)[:, None] / 2,
-                np.linspace(0, across, PLACES_LOOKED_AT // (n + 1) + 2)[None, 1:-1],
-            )
-            grid = (
-                np.stack(np.broadcast_arrays(*((k, t) if axis == 0 else (t, k))), -1).reshape(-1, 2)
-                * GAP_PX
-                + self.flat[0]
-            )
-            seen = np.concatenate([grid, np.ones((len(grid), 1))], 1).astype(
-                np.float32
-            ) @ homographies.transpose(0, 2, 1)
+            k = np.arange(-2, 2 * n + 3)[:, None] / 2
+            t = np.linspace(0, across, PLACES_LOOKED_AT // (n + 1) + 2)[None, 1:-1]
+            places = np.broadcast_arrays(*((k, t) if axis == 0 else (t, k)))
+            grid = np.stack(places, -1).reshape(-1, 2) * GAP_PX + self.flat[0]
+            rays = np.concatenate([grid, np.ones((len(grid), 1))], 1).astype(np.float32)
+            seen = rays @ homographies.transpose(0, 2, 1)
             x, y = (seen[..., way] / seen[..., 2] for way in (0, 1))
             found = cv2.remap(changes, x, y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE)
             there = found.reshape(len(corners), len(k), -1).mean(2)
@@ -172,17 +151,15 @@ def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
                 rng.random((len(best), TRIES, 4, 1)) < 0.6
             )
             new = score(tried.reshape(-1, 4, 2)).reshape(len(best), TRIES)
-            best = np.where(
-                (new.max(1) > top)[:, None, None], tried[np.arange(len(best)), new.argmax(1)], best
-            )
+            likeliest = tried[np.arange(len(best)), new.argmax(1)]
+            best = np.where((new.max(1) > top)[:, None, None], likeliest, best)
             top = np.maximum(new.max(1), top)
             step *= 0.8
         order = np.argsort(-top)[:GRIDS_KEPT]
         return best[order], top[order]
 
-    best = tapped + np.concatenate(
-        [np.zeros((1, 4, 2)), rng.normal(0, OFF * GAP_PX, (STARTS, 4, 2))]
-    )
+    strewn = rng.normal(0, OFF * GAP_PX, (STARTS, 4, 2))
+    best = tapped + np.concatenate([np.zeros((1, 4, 2)), strewn])
     for blur in (BLURS[0], *BLURS):
         best, top = better(best, blur, 0.25)
     return view.there(better(best[:1], BLURS[-1], 0.0)[0][0]), float(top[0])
@@ -213,6 +190,12 @@ def from_corners(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return np.concatenate([h, np.ones((len(h), 1))], 1).reshape(-1, 3, 3)
 
 
+def map_plane(before: np.ndarray, after: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (N, 2) mapped as four corners (4, 2) are mapped to four others"""
+    H = cv2.getPerspectiveTransform(before.astype(np.float32), after.astype(np.float32))
+    return cv2.perspectiveTransform(points[None], H.astype(float))[0]
+
+
 def most_plain(
     plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray
 ) -> tuple[FromAbove, np.ndarray] | None:
@@ -226,15 +209,8 @@ def most_plain(
         return None
     for lattice in plan_lattices(plan):
         view = FromAbove.of(lattice, image, start)
-        H = cv2.getPerspectiveTransform(
-            plan.corners.astype(np.float32), view.here(taps).astype(np.float32)
-        )
-        field, plain = seen_near(
-            view, view.there(cv2.perspectiveTransform(lattice.field[None], H.astype(float))[0])
-        )
-        back = cv2.getPerspectiveTransform(
-            lattice.field.astype(np.float32), view.here(field).astype(np.float32)
-        )
-        corners = view.there(cv2.perspectiveTransform(plan.corners[None], back.astype(float))[0])
+        there = map_plane(plan.corners, view.here(taps), lattice.field)
+        field, plain = seen_near(view, view.there(there))
+        corners = view.there(map_plane(lattice.field, view.here(field), plan.corners))
         seen.append((plain, view, corners))
     return max(seen, key=lambda s: s[0])[1:] if seen else None

@@ -47,66 +47,34 @@ def with_empty_board(plan: Plan, shots: Sequence[Shot]) -> list[Shot]:
 def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
     """A photo of the empty board: the barest of these, with its pieces replaced by what other
     photos show bare there; if none does, by what similarly printed sites show (see `Shot.guessed`).
-    If one of the photos is of the empty board, that one."""
-    for s in shots:
-        if not s.layout:
-            return s
+    """
     first = min(range(len(shots)), key=lambda n: sum(map(len, shots[n].layout.values())))
     shots = [shots[first], *(s for n, s in enumerate(shots) if n != first)]
-    scale = min(
-        scale_at(shots[0].pose, plan.corners.mean(0, keepdims=True)), LONGEST / max(plan.size)
-    )
-    maps = [s.pose.rectify_map(0, 0, *plan.size, scale) for s in shots]
-    seen = [
-        cv2.remap(s.image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(
-            np.float32
-        )
-        for s, (x, y) in zip(shots, maps)
-    ]
-    clear = [
-        cv2.distanceTransform(
-            (
-                (hidden_mask(plan, s.layout, s.pose, x.shape, scale) == 0)
-                & (np.minimum(x, y) >= 0)
-                & (x <= s.pose.size[0] - 1)
-                & (y <= s.pose.size[1] - 1)
-            ).astype(np.uint8),
-            cv2.DIST_L2,
-            3,
-        )
-        / scale
-        for s, (x, y) in zip(shots, maps)
-    ]
-    evened = [
-        seen[0],
-        *(
-            as_dark(in_light(plan, s, shots[0], both, view), seen[0], both)
-            for s, view, both in zip(
-                shots[1:], seen[1:], (np.minimum(c, clear[0]) for c in clear[1:])
-            )
-        ),
-    ]
+    middle = plan.corners.mean(0, keepdims=True)
+    scale = min(scale_at(shots[0].pose, middle), LONGEST / max(plan.size))
+    clear, evened = [], []
+    for s in shots:
+        x, y = s.pose.rectify_map(0, 0, *plan.size, scale)
+        view = cv2.remap(s.image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        bare = hidden_mask(plan, s.layout, s.pose, x.shape, scale) == 0
+        bare &= (np.minimum(x, y) >= 0) & (x <= s.pose.size[0] - 1) & (y <= s.pose.size[1] - 1)
+        clear.append(cv2.distanceTransform(bare.astype(np.uint8), cv2.DIST_L2, 3) / scale)
+        seen = view.astype(np.float32)
+        if evened:
+            both = np.minimum(clear[-1], clear[0])
+            seen = as_dark(in_light(plan, s, shots[0], both, seen), evened[0], both)
+        evened.append(seen)
     weight = np.minimum(clear, FADE)
     alike = agreement_of(evened, weight, scale)
     weight *= alike
     total = weight.sum(0)
-    board = (
-        sum(w[..., None] * view for w, view in zip(weight, evened))
-        / np.maximum(total, 1e-6)[..., None]
-    )
-    whole, guessed = borrowed_print(
-        plan,
-        Board(board, total > HARDLY_SEEN, scale),
-        evened,
-        [s.layout for s in shots],
-        {i for s in shots for i in occupied_sites(plan, s.layout)},
-    )
-    return Shot(
-        laid_in(shots[0], plan, whole, alike[0] * np.clip(clear[0] / (SOFT * FADE), 0, 1), scale),
-        {},
-        shots[0].pose,
-        guessed=guessed,
-    )
+    mixed = sum(w[..., None] * view for w, view in zip(weight, evened))
+    board = Board(mixed / np.maximum(total, 1e-6)[..., None], total > HARDLY_SEEN, scale)
+    layouts = [s.layout for s in shots]
+    busy = {i for layout in layouts for i in occupied_sites(plan, layout)}
+    whole, guessed = borrowed_print(plan, board, evened, layouts, busy)
+    own = alike[0] * np.clip(clear[0] / (SOFT * FADE), 0, 1)
+    return Shot(laid_in(shots[0], whole, own, scale), {}, shots[0].pose, guessed=guessed)
 
 
 def agreement_of(seen: Sequence[np.ndarray], weight: np.ndarray, scale: float) -> np.ndarray:
@@ -160,22 +128,13 @@ def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarra
     return out
 
 
-def laid_in(shot: Shot, plan: Plan, board: np.ndarray, own: np.ndarray, scale: float) -> np.ndarray:
+def laid_in(shot: Shot, board: np.ndarray, own: np.ndarray, scale: float) -> np.ndarray:
     """The photo (h, w, 3) uint8 with the board (h, w, 3), seen from above at `scale` pixels a mm,
     drawn into it; own: (h, w) 0..1, how much of the photo is kept"""
     shape = shot.pose.size[::-1]
     at = grid_nodes(shape, MESH_STEP)
     mm = interpolate_nodes(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, MESH_STEP)
     x, y = ((mm * scale - 0.5)[..., k].astype(np.float32) for k in (0, 1))
-    keep = cv2.remap(
-        own.astype(np.float32),
-        x,
-        y,
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=1,
-    )[..., None]
-    put = cv2.remap(
-        board.astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
+    keep = cv2.remap(np.float32(own), x, y, cv2.INTER_LINEAR, borderValue=1)[..., None]
+    put = cv2.remap(np.float32(board), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.clip(np.rint(keep * shot.image + (1 - keep) * put), 0, 255).astype(np.uint8)

@@ -70,14 +70,8 @@ def borrowed_print(
     guessed: dict[str, float] = {}
     once: list[tuple[Site, int]] = []
     for site in (s for s in plan.site if s.reads == "cluster" and s.id in busy):
-        here, loose = (
-            board.of(site),
-            [
-                n
-                for n, layout in enumerate(layouts)
-                if lie_loose(plan, site, layout.get(site.id, ()))
-            ],
-        )
+        here, lying = board.of(site), [layout.get(site.id, ()) for layout in layouts]
+        loose = [n for n, contents in enumerate(lying) if lie_loose(plan, site, contents)]
         inside = here & ~known
         if inside.sum() <= (1 - WELL) * here.sum() or not loose:
             continue
@@ -89,16 +83,11 @@ def borrowed_print(
         )
         rare = np.zeros(known.shape, np.uint8)
         rare[inside] = strange
-        known |= inside & (
-            cv2.dilate(rare, np.ones((2 * round(PIECE_RIM_MM * board.scale) + 1,) * 2, np.uint8))
-            == 0
-        )
+        wide = 2 * round(PIECE_RIM_MM * board.scale) + 1
+        known |= inside & (cv2.dilate(rare, np.ones((wide, wide), np.uint8)) == 0)
         guessed[site.id] = AGREED
-    by_size = group_by_size(
-        msgspec.structs.replace(
-            plan, site=tuple(msgspec.structs.replace(s, reads="pile") for s in plan.site)
-        )
-    )
+    piles = tuple(msgspec.structs.replace(s, reads="pile") for s in plan.site)
+    by_size = group_by_size(msgspec.structs.replace(plan, site=piles))
     told = known.copy()
     for site, n in once:
         like = np.zeros(known.shape, bool)
@@ -107,11 +96,9 @@ def borrowed_print(
                 like |= board.of(plan.sites[other]) & told
         if like.any():
             inside = board.of(site) & ~known
-            new = inside & ~piece_mask(
-                board.scale,
-                [max(plan.pieces[k].footprint) for k in layouts[n][site.id] if k != "?"],
-                colour_rarity(picture[like], seen[n], inside),
-            )
+            sizes = [max(plan.pieces[k].footprint) for k in layouts[n][site.id] if k != "?"]
+            strange = colour_rarity(picture[like], seen[n], inside)
+            new = inside & ~piece_mask(board.scale, sizes, strange)
             picture[new] = seen[n][new]
             known |= new
             guessed[site.id] = AGREED
@@ -120,12 +107,10 @@ def borrowed_print(
         windows, sure = windows_of(board, group, 1)
         share = sure.mean((1, 2))
         if share.min() < 1:
-            tags = [set(plan.sites[i].tags) for i in group.ids]
-            doubt = (
-                borrow_sites(board, group, tags, windows, sure)
-                if (share >= TELLS).sum() >= FEWEST_PAIRS
-                else np.full(len(share), UNKNOWN)
-            )
+            doubt = np.full(len(share), UNKNOWN)
+            if (share >= TELLS).sum() >= FEWEST_PAIRS:
+                tags = [set(plan.sites[i].tags) for i in group.ids]
+                doubt = borrow_sites(board, group, tags, windows, sure)
             guessed = {
                 s: float(d)
                 for s, d, own in zip(group.ids, doubt, share)
@@ -160,10 +145,8 @@ def piece_mask(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.
     for size in sorted(sizes, reverse=True):
         wide = 2 * round(size / 2 * scale) + 1
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (wide, wide)).astype(np.float32)
-        y, x = np.unravel_index(
-            cv2.filter2D(strange[part], -1, disc, borderType=cv2.BORDER_CONSTANT).argmax(),
-            strange[part].shape,
-        )
+        found = cv2.filter2D(strange[part], -1, disc, borderType=cv2.BORDER_CONSTANT)
+        y, x = np.unravel_index(found.argmax(), found.shape)
         at = int(x + part[1].start), int(y + part[0].start)
         cv2.circle(out, at, round((size / 2 + PIECE_RIM_MM) * scale), 1, -1)
         strange[out > 0] = 0
@@ -181,12 +164,8 @@ def borrow_sites(
     doubt = np.where(share >= WELL, 0, np.inf)
     lent = np.where((share < WELL) & (share >= TELLS), AGREED, doubt)
     like = np.array([r.like for r in rules], int).reshape(-1, len(share))
-    off = np.array(
-        [
-            np.hypot(r.off, off_by(windows, sure, windows[r.like], sure[r.like], r.turn))
-            for r in rules
-        ]
-    ).reshape(like.shape)
+    apart = [off_by(windows, sure, windows[r.like], sure[r.like], r.turn) for r in rules]
+    off = np.array([np.hypot(r.off, a) for r, a in zip(rules, apart)]).reshape(like.shape)
     off[like < 0] = np.inf
     todo = set(np.flatnonzero(share < 1).tolist())
     while todo:
@@ -212,23 +191,14 @@ def windows_of(board: Board, group: SizeGroup, wide: float) -> tuple[np.ndarray,
     zoom = group.side * board.scale / COMPARED_PX  # board pixels per window pixel
     if zoom > 1.5:
         logs, sure = (cv2.blur(a, (round(zoom),) * 2) for a in (logs, sure))
-    out = []
+    windows, seen, flags = [], [], cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     for centre in group.centres:
         at = centre * board.scale - 0.5 - zoom * (side / 2 - 0.5)
-        move = np.float32([[zoom, 0, at[0]], [0, zoom, at[1]]])
-        out.append(
-            [
-                cv2.warpAffine(
-                    a,
-                    move,
-                    (side, side),
-                    flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-                    borderMode=b,
-                )
-                for a, b in ((logs, cv2.BORDER_REPLICATE), (sure, cv2.BORDER_CONSTANT))
-            ]
-        )
-    return np.array([o[0] for o in out]), np.array([o[1] for o in out]) > 0.99
+        move, size = np.float32([[zoom, 0, at[0]], [0, zoom, at[1]]]), (side, side)
+        repeat = cv2.BORDER_REPLICATE
+        windows.append(cv2.warpAffine(logs, move, size, flags=flags, borderMode=repeat))
+        seen.append(cv2.warpAffine(sure, move, size, flags=flags))
+    return np.array(windows), np.array(seen) > 0.99
 
 
 def rules_of(
@@ -276,12 +246,9 @@ def places_alike(group: SizeGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             a = np.rint(np.linalg.matrix_power([[0, -1], [1, 0]], turns)) @ np.diag([mirror, 1])
             if (a != np.eye(2)).any():
                 yield at((centres - middle) @ a.T + middle), a
+    near = NEAR_SHARE * group.side
     steps = (centres[None] - centres[:, None]).reshape(-1, 2)
-    steps = (
-        np.unique(np.rint(steps / (NEAR_SHARE * group.side)).astype(int), axis=0)
-        * NEAR_SHARE
-        * group.side
-    )
+    steps = np.unique(np.rint(steps / near).astype(int), axis=0) * NEAR_SHARE * group.side
     for step in steps[np.argsort(np.linalg.norm(steps, axis=1), kind="stable")][1 : STEPS + 1]:
         yield at(centres + step), np.eye(2)
 
@@ -336,16 +303,10 @@ def paste_rule(board: Board, group: SizeGroup, site: int, rule: Rule) -> bool:
     cells = slice(low[1], high[1]), slice(low[0], high[0])
     part = tuple(slice(c.start - a + half, c.stop - a + half) for c, a in zip(cells, at[::-1]))
     shown, sure = shown[part], sure[part]
-    both = sure & board.known[cells]
-    brighter = (
-        float(
-            np.median(
-                np.log((board.picture[cells][both] + PRINT_OFFSET) / (shown[both] + PRINT_OFFSET))
-            )
-        )
-        if both.any()
-        else 0.0
-    )
+    both, brighter = sure & board.known[cells], 0.0
+    if both.any():
+        ratio = (board.picture[cells][both] + PRINT_OFFSET) / (shown[both] + PRINT_OFFSET)
+        brighter = float(np.median(np.log(ratio)))
     new = sure & ~board.known[cells]
     board.picture[cells][new] = shown[new] * np.exp(np.clip(brighter, -AGREED, AGREED))
     board.known[cells] |= new
@@ -367,9 +328,8 @@ def likeliest_colours(
     of, how = how[: len(sure)], how[len(sure) :].reshape(logs.shape[:2])  # (photos, n)
     best = how.argmax(0)
     rare = ~agreed & (how.max(0) < np.quantile(of, RARE))
-    return np.where(
-        agreed[:, None], np.mean(seen, 0), np.array(seen)[best, np.arange(len(best))]
-    ), rare
+    likeliest = np.array(seen)[best, np.arange(len(best))]
+    return np.where(agreed[:, None], np.mean(seen, 0), likeliest), rare
 
 
 def how_common(logs: np.ndarray, many: int) -> np.ndarray:

@@ -191,17 +191,10 @@ class Eye:
         before = self._odd - found.changed if found.changed is not None else set()
         self._odd = before | odd if ahead else set()
         self._ahead, self._partly = ahead, now if found.changed is not None else None
-        moved = 0.0
-        if self.pose is not None and self.pose.size == pose.size:
-            corners = self.reader.plan.corners
-            moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
         if found.registration.maybe_turned and not pose.maybe_turned:
             pose = msgspec.structs.replace(pose, maybe_turned=True)
         self.pose = pose  # a doubt about it is examined again at the next look
-        registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
-        self.evidence = msgspec.structs.replace(
-            found, registration=registration, ms=(time.perf_counter() - start) * 1000
-        )
+        self.evidence = msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
         self.watcher.settle(
             pose, watched, free=not ahead and not self._littered, sites=found.changed
         )

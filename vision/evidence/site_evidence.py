@@ -103,7 +103,6 @@ class Registration(msgspec.Struct, frozen=True):
 
     by: str
     error_px: float
-    moved_px: float = 0.0
     maybe_turned: bool = False
 
 

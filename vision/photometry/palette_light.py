@@ -125,7 +125,7 @@ class LightReference(msgspec.Struct, frozen=True, eq=False):
         best = max(fits, key=lambda fit: fit[0])[1]
         paint = seen - basis[known] @ best.astype(np.float32)
         rendition = tell_rendition(paint, bare, colours)
-        return RoomLight((best @ AXES).astype(np.float32), self.size, rendition=rendition)
+        return RoomLight((best @ AXES).astype(np.float32), self.size, rendition)
 
 
 def tell_rendition(paint: np.ndarray, bare: np.ndarray, colours: np.ndarray) -> Rendition:

@@ -85,12 +85,11 @@ PLAIN_RENDITION = Rendition()
 
 
 class RoomLight(msgspec.Struct, frozen=True, eq=False):
-    """weights: (6, 3) of the basis functions, log units, B G R; spread: the residual on the board,
-    log units; rendition: how the camera renders the lit colours."""
+    """weights: (6, 3) of the basis functions, log units, B G R; rendition: how the camera renders
+    the lit colours."""
 
     weights: np.ndarray
     size: tuple[float, float]
-    spread: float = 0.05
     rendition: Rendition = PLAIN_RENDITION
 
     def at(self, mm: np.ndarray) -> np.ndarray:
@@ -142,11 +141,7 @@ def estimate_light(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float
         a = held @ basis.T + good.sum() * small + 1e-6 * np.eye(6, dtype=np.float32)
         weights = np.linalg.solve(a, held @ shown.T)
         scale = max(0.75 * scale, 0.06)
-    left = left_over(shown, basis, weights)
-    near = left[left < 3 * scale]
-    return RoomLight(
-        weights.astype(np.float32), size, float(np.median(near)) if len(near) else scale
-    )
+    return RoomLight(weights.astype(np.float32), size)
 
 
 def telling_cells(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -81,9 +81,11 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         change = sum(near, np.zeros(3))
         if not np.any(change):
             inset, change = found[0]
+        strength = np.linalg.norm(change)
+        if strength == 0:  # no photo shows a tile's edge
+            return None
         centres, half, heights = (np.array(a) for a in zip(*places.values()))
-        change /= np.linalg.norm(change)
-        return cls(centres, half - inset, change, float(np.median(heights)))
+        return cls(centres, half - inset, change / strength, float(np.median(heights)))
 
     def _plainest(self, image: np.ndarray, pose: Pose, scale: float) -> tuple[float, np.ndarray]:
         """How many mm inside the tiles' edges the outline is that most tiles show on all four

@@ -35,17 +35,10 @@ def turn_cards(plan: Plan, every_card: Sequence[Specimen]) -> None:
             sizes[plan.pieces[s.kind].footprint].append(s)
     for size, cards in sizes.items():
         groups = [plan.sites[s.site].group or "" for s in cards]
-        quarters = tell_turns(
-            [s.look for s in cards],
-            [s.kind for s in cards],
-            groups,
-            size[0] == size[1],
-            plan.artwork,
-        )
+        looks, kinds = [s.look for s in cards], [s.kind for s in cards]
+        quarters = tell_turns(looks, kinds, groups, size[0] == size[1], plan.artwork)
         for s, group in zip(cards, groups):
-            q = quarters[group]
-            s.turn += 90.0 * q
-            s.look, s.clear = (np.ascontiguousarray(np.rot90(v, q)) for v in (s.look, s.clear))
+            s.turn_quarters(quarters[group])
 
 
 def kinds_told_by_turn(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
@@ -93,11 +86,8 @@ def tell_turns(
     for q in quarters:  # the second would have to be turned by q more than the first
         like = correlate_prints(prints, q)
         twins = np.where(akin, 0, np.maximum(like - TWINS, 0) / (1 - TWINS))
-        paid = np.where(
-            same,
-            1 - like,
-            sort * (STYLE * (1 - like) + SIGN * np.where(akin, 1 - like, like)) + twins,
-        )
+        apart = STYLE * (1 - like) + SIGN * np.where(akin, 1 - like, like)
+        paid = np.where(same, 1 - like, sort * apart + twins)
         np.add.at(cost[..., q], (which[:, None], which), paid)
     turn = [0] * len(names)
     for _ in range(ROUNDS_TURNED):
@@ -127,14 +117,8 @@ def correlate_prints(prints: np.ndarray, quarter: int) -> np.ndarray:
         flat = part.reshape(len(part), -1)
         return flat / (np.linalg.norm(flat, axis=1, keepdims=True) + 1e-6)
 
-    wide = PRINT_SIDE - 2 * PRINT_REACH
-    core = even_out(
-        np.rot90(prints[:, PRINT_REACH:-PRINT_REACH, PRINT_REACH:-PRINT_REACH], quarter, (1, 2))
-    )
-    return np.max(
-        [
-            even_out(prints[:, y : y + wide, x : x + wide]) @ core.T
-            for y, x in np.ndindex(2 * PRINT_REACH + 1, 2 * PRINT_REACH + 1)
-        ],
-        0,
-    )
+    wide, inner = PRINT_SIDE - 2 * PRINT_REACH, slice(PRINT_REACH, -PRINT_REACH)
+    core = even_out(np.rot90(prints[:, inner, inner], quarter, (1, 2)))
+    places = np.ndindex(2 * PRINT_REACH + 1, 2 * PRINT_REACH + 1)
+    fits = [even_out(prints[:, y : y + wide, x : x + wide]) @ core.T for y, x in places]
+    return np.max(fits, 0)

@@ -143,18 +143,15 @@ def locate_specimen(
         free = np.full(2, free.max())
     fills = min(piece.footprint) > 0.5 * box.min()
     square = piece.footprint[0] == piece.footprint[1]
-    tilts = (
-        np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
-        if fills and not piece.disc
-        else outline_turns(piece.shape)
-    )
+    tilts = outline_turns(piece.shape)
     if fills:
-        crosswise = (
-            not (piece.disc or square)
-            and max(piece.footprint) < LONG_SITE * box.min()
-            and piece.footprint not in plan.directed_sizes
-        )
-        tilts = slant + (np.concatenate([tilts, tilts + 90]) if crosswise else tilts)
+        if not piece.disc:
+            tilts = np.arange(-ASKEW, ASKEW + 0.1, TURN_STEP)
+        short = max(piece.footprint) < LONG_SITE * box.min()
+        directed = piece.footprint in plan.directed_sizes
+        if short and not (piece.disc or square or directed):  # it may lie crosswise
+            tilts = np.concatenate([tilts, tilts + 90])
+        tilts = slant + tilts
     room = Room(centre, box, free, lean, s.base)
     places = score_places(samplers, s.photo, piece, room, tilts, colour, beside)
     _, s.top, s.turn = places.best()

@@ -251,16 +251,10 @@ def name_found(
     plan, shapes = samplers.plan, {f.shape for f in found}
     for some in rival_shapes(shapes) if fits else [{s} for s in sorted(shapes)]:
         number = [i for i, f in enumerate(found) if f.shape in some]
-        contents = {
-            found[i].heap: Counter(
-                {
-                    k: count
-                    for k, count in heaps[found[i].heap].kinds.items()
-                    if plan.pieces[k].shape in some
-                }
-            )
-            for i in number
-        }
+        contents = {}
+        for heap in {found[i].heap: None for i in number}:
+            lying = heaps[heap].kinds.items()
+            contents[heap] = Counter({k: n for k, n in lying if plan.pieces[k].shape in some})
         told = {
             (n, k): fits[i, k][0]
             for n, i in enumerate(number)

@@ -53,19 +53,19 @@ class Found(msgspec.Struct, eq=False):
 
 def find_outlines(samplers: Samplers, heaps: Sequence[Heap]) -> list[Found]:
     """Where the pieces of heaps lie by their outlines alone"""
-    strange = [
-        map_strangeness(c, g, samplers.view.scale)
-        for c, g in zip(samplers.canvases, samplers.grounds)
-    ]
+    scale, both = samplers.view.scale, zip(samplers.canvases, samplers.grounds)
+    strange = [map_strangeness(canvas, ground, scale) for canvas, ground in both]
 
     def find_all(some: Sequence[Heap], grown: float) -> list[Found]:
         return [f for heap in some for f in outlines_on(samplers, heap, strange[heap.photo], grown)]
 
     some = [h for h in heaps if h.kinds.total() <= FEW_PIECES][:JUDGING_HEAPS]
     some = some or list(heaps[:JUDGING_HEAPS])
-    halo = max(
-        HALOS, key=lambda grown: float(np.mean([f.score for f in find_all(some, grown)] or [0]))
-    )
+
+    def mean_score(grown: float) -> float:
+        return float(np.mean([f.score for f in find_all(some, grown)] or [0]))
+
+    halo = max(HALOS, key=mean_score)
     out = []
     for n, heap in enumerate(heaps):
         out += [msgspec.structs.replace(f, heap=n) for f in find_all([heap], halo)]
@@ -99,9 +99,8 @@ def map_strangeness(canvas: np.ndarray, ground: np.ndarray, scale: float) -> np.
     most = cv2.dilate(unlike, np.ones((n, n), np.uint8))
     (least, wide), (least_share, rise) = UNLIKE_NOISE, EDGE_SHARES
     sure = np.clip((unlike - least) / wide, 0, 1)
-    return (sure * np.clip((unlike / np.maximum(most, 1) - least_share) / rise, 0, 1)).astype(
-        np.float32
-    )
+    inside = np.clip((unlike / np.maximum(most, 1) - least_share) / rise, 0, 1)
+    return (sure * inside).astype(np.float32)
 
 
 def outlines_on(samplers: Samplers, heap: Heap, strange: np.ndarray, grown: float) -> list[Found]:
@@ -134,9 +133,8 @@ class Search:
 
     def kernels_of(self, shape: Shape) -> list[tuple[float, np.ndarray]]:
         if shape not in self.kernels:
-            self.kernels[shape] = outline_kernels(
-                shape, self.scale, self.lean * shape[2], self.grown
-            )
+            lean = self.lean * shape[2]
+            self.kernels[shape] = outline_kernels(shape, self.scale, lean, self.grown)
         return self.kernels[shape]
 
     def best_of(
@@ -190,24 +188,18 @@ def outlines_within(
     whole = patch.copy()
     got: list[tuple[Shape, tuple[float, np.ndarray, float]]] = []
     while left.total():
-        shape, best = max(
-            ((s, search.best_of(s)) for s, count in left.items() if count), key=lambda b: b[1][0]
-        )
+        found = [(shape, search.best_of(shape)) for shape, count in left.items() if count]
+        shape, best = max(found, key=lambda b: b[1][0])
         got.append((shape, best))
         search.cover(shape, best[1], best[2])
         left[shape] -= 1
     search.patch = whole
     swap_confused(search, got)
-    return [
-        Found(
-            0,
-            shape,
-            centre + (at + 0.5 - n / 2) / scale,
-            turn,
-            score / cv2.contourArea(silhouette_of(shape, turn, lean * shape[2], grown)),
-        )
-        for shape, (score, at, turn) in got
-    ]
+    out = []
+    for shape, (score, at, turn) in got:
+        area = cv2.contourArea(silhouette_of(shape, turn, lean * shape[2], grown))
+        out.append(Found(0, shape, centre + (at + 0.5 - n / 2) / scale, turn, score / area))
+    return out
 
 
 def swap_confused(search: Search, got: list[tuple[Shape, tuple[float, np.ndarray, float]]]) -> None:

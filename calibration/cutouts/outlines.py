@@ -52,13 +52,8 @@ def sweep_mask(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
     out = mask
     for k in range(1, steps + 1):
         x, y = by * k / steps
-        moved = cv2.warpAffine(
-            mask,
-            np.float32([[1, 0, x], [0, 1, y]]),
-            mask.shape[::-1],
-            borderMode=cv2.BORDER_CONSTANT,
-        )
-        out = np.maximum(out, moved)
+        move = np.float32([[1, 0, x], [0, 1, y]])
+        out = np.maximum(out, cv2.warpAffine(mask, move, mask.shape[::-1]))
     return out
 
 
@@ -95,9 +90,9 @@ def rim_score(
             for px in (-1.0, -0.5, 0.5, 2.0)
         ]
         inner, outer, rim = grown[1], grown[3] - grown[2], grown[2] - grown[0]
-        return cv2.filter2D(
-            level, cv2.CV_32F, inner / inner.sum() - outer / outer.sum(), borderType=pad
-        ) + cv2.filter2D(strength, cv2.CV_32F, rim / rim.sum(), borderType=pad)
+        contrast = inner / inner.sum() - outer / outer.sum()
+        inside = cv2.filter2D(level, cv2.CV_32F, contrast, borderType=pad)
+        return inside + cv2.filter2D(strength, cv2.CV_32F, rim / rim.sum(), borderType=pad)
 
     return score
 

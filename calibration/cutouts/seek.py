@@ -136,11 +136,8 @@ def score_places(
     canvas, ground = samplers.canvases[photo], samplers.grounds[photo]
     centre, lean = room.centre, room.lean
     expected = lean * (room.base + piece.height)
-    half = (
-        max(room.box.max(), max(piece.footprint)) / 2
-        + (NEAR_FOUND if scale else REACH)
-        + np.abs(expected).max()
-    )
+    beyond = NEAR_FOUND if scale else REACH
+    half = max(room.box.max(), max(piece.footprint)) / 2 + beyond + np.abs(expected).max()
     scale = scale or min(view.scale, max(WINDOW_PIXELS / half, COARSEST))
     n = int(np.ceil(2 * half * scale))
     seen, bare = (crop_window(c, view, centre, n, scale) for c in (canvas, ground))
@@ -152,9 +149,8 @@ def score_places(
     doubt = doubt_map(n, scale, room.free, expected, GIVE_BEYOND * room.box.max())
     edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
     foot = -lean * piece.height
-    scores = [
-        rim_score(colour_difference(seen, bare), edges, piece.footprint, piece.disc, scale, foot)
-    ]
+    unlike = colour_difference(seen, bare)
+    scores = [rim_score(unlike, edges, piece.footprint, piece.disc, scale, foot)]
     if colour is not None:
         scores.append(body_score(seen, bare, colour, piece, scale, foot))
     best, turn = np.full((n, n), -np.inf, np.float32), np.zeros((n, n), np.float32)

@@ -36,6 +36,13 @@ class Specimen(msgspec.Struct, eq=False):
     look: np.ndarray
     clear: np.ndarray
 
+    def turn_quarters(self, q: int) -> None:
+        """Takes it for lying turned clockwise by so many quarters more."""
+        self.turn += 90.0 * q
+        self.look, self.clear = (
+            np.ascontiguousarray(np.rot90(v, q)) for v in (self.look, self.clear)
+        )
+
 
 def footprint_polygon(size: Sequence[float], disc: bool, turn: float) -> np.ndarray:
     """(n, 2) mm about the middle"""
@@ -138,9 +145,8 @@ def turn_like(plan: Plan, one: Specimen, other: Specimen) -> tuple[int, np.ndarr
     for q in range(4) if piece.footprint[0] == piece.footprint[1] else (0, 2):
         looks = windows_of(np.rot90(mine, q), size, (0, 1)).transpose(0, 1, 3, 4, 2)
         both = np.minimum(windows_of(np.rot90(clear, q), size), aim) + 1e-3
-        unlike = (np.minimum(colour_difference(looks, seen), 1) * both).sum((2, 3)) / both.sum(
-            (2, 3)
-        )
+        unlike = (np.minimum(colour_difference(looks, seen), 1) * both).sum((2, 3))
+        unlike /= both.sum((2, 3))
         unlike -= 0.02 * (q == 0)
         if unlike.min() < best:
             off = 2 * (reach - np.array(np.unravel_index(unlike.argmin(), unlike.shape)))
@@ -156,21 +162,15 @@ def agreed_look(looks: Sequence[np.ndarray]) -> np.ndarray:
     if len(looks) == 1:
         return looks[0]
     if len(looks) == 2:
-        return np.where(
-            (np.abs(looks[0] - looks[1]).max(-1) < 0.15)[..., None],
-            (looks[0] + looks[1]) / 2,
-            looks[0],
-        )
-    every = np.stack(looks)
-    apart = np.stack(
-        [
-            np.sort([cv2.blur(colour_difference(a, b), (5, 5)) for b in looks], 0)[
-                1 : len(looks) // 2 + 1
-            ].mean(0)
-            for a in looks
-        ]
-    )
-    return np.take_along_axis(every, apart.argmin(0)[None, ..., None], 0)[0]
+        one, other = looks
+        alike = np.abs(one - other).max(-1) < 0.15
+        return np.where(alike[..., None], (one + other) / 2, one)
+    apart = []
+    for a in looks:
+        others = np.sort([cv2.blur(colour_difference(a, b), (5, 5)) for b in looks], 0)
+        apart.append(others[1 : len(looks) // 2 + 1].mean(0))  # the first is the look itself
+    best = np.argmin(apart, 0)
+    return np.take_along_axis(np.stack(looks), best[None, ..., None], 0)[0]
 
 
 def forms_laid_askew(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple[float, float]]:
@@ -208,11 +208,7 @@ def align_quarters(
             turned[key].append(q != 0)
             if q:
                 turned_kinds.add((*key, kind))
-            s.look, s.clear, s.turn = (
-                np.ascontiguousarray(np.rot90(s.look, q)),
-                np.ascontiguousarray(np.rot90(s.clear, q)),
-                s.turn + 90.0 * q,
-            )
+            s.turn_quarters(q)
     seldom = {p for p, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}
     any_way = {(way, size) for way, size, _ in told & turned_kinds}
     return seldom | directed | {(way, size) for way, size, _ in told} - any_way

@@ -117,10 +117,8 @@ def outline_of(piece: Piece, shift: np.ndarray, more: float = 0.0) -> np.ndarray
     """(n, 2) mm about its foot: what a piece is seen to cover, `more` mm about it besides"""
     size = np.array(piece.footprint) + 2 * more
     top = TAPER * np.array(piece.footprint) + 2 * more
-    points = np.vstack(
-        [footprint_polygon(size, True, 0.0), footprint_polygon(top, True, 0.0) + shift]
-    )
-    return cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
+    below, above = (footprint_polygon(v, True, 0.0) for v in (size, top))
+    return cv2.convexHull(np.vstack([below, above + shift]).astype(np.float32)).reshape(-1, 2)
 
 
 def locate_foot(
@@ -211,9 +209,8 @@ def cut_standing(
             core = np.concatenate([strange[n][rows, middle].ravel() for n in alike])
             most = float(np.clip(0.9 * np.median(core), FAINTEST, STRANGE_PIXEL))
             odd = {n: np.clip((1.5 * strange[n] / most - 0.5), 0, 1) for n in {*alike, *mine}}
-            usual = sum(told[n] * odd[n] for n in alike) / np.maximum(
-                sum(told[n] for n in alike), 0.5
-            )
+            seen = np.maximum(sum(told[n] for n in alike), 0.5)
+            usual = sum(told[n] * odd[n] for n in alike) / seen
             body = np.clip((cv2.GaussianBlur(usual, (0, 0), 1.0) - 0.4) / 0.3, 0, 1)
             weight = sum(clear[n] for n in mine)[..., None]
             look = sum(clear[n][..., None] * patches[n] for n in mine) / np.maximum(weight, 1e-3)
@@ -222,20 +219,14 @@ def cut_standing(
                 if (clear[n] * body).sum() < 0.5 * body.sum() and len(mine) > 1:
                     continue
                 own = cv2.GaussianBlur(clear[n], (0, 0), 1.0)[..., None]
+                here = told[n] * odd[n] + (1 - told[n]) * body
                 mask = np.maximum(
-                    np.clip(1.5 * body - 0.5, 0, 1),
-                    np.clip(2 * usual - 0.3, 0, 1) * (told[n] * odd[n] + (1 - told[n]) * body),
+                    np.clip(1.5 * body - 0.5, 0, 1), np.clip(2 * usual - 0.3, 0, 1) * here
                 )
+                patch = (look + own * (patches[n] - look)).astype(np.float32)
+                mask, piece = mask.astype(np.float32), plan.pieces[kind]
                 out[kind].append(
-                    StandingLook(
-                        plan.pieces[kind],
-                        (look + own * (patches[n] - look)).astype(np.float32),
-                        mask.astype(np.float32),
-                        reach,
-                        lengths[n],
-                        beside,
-                        view.scale,
-                    )
+                    StandingLook(piece, patch, mask, reach, lengths[n], beside, view.scale)
                 )
         borrow_looks(out, kinds)
     return dict(out)

@@ -10,13 +10,7 @@ import numpy as np
 from calibration.synthesis.compose import CLOSE, SIDE, Sample
 from vision.learned.canvas import picture_of
 from vision.learned.groups import Form, SiteGroup, loose_names
-from vision.learned.network import (
-    CLOSE_UP,
-    PIECE_GRID,
-    PIECE_REACH,
-    SITE_GRID,
-    grid_places,
-)
+from vision.learned.network import CLOSE_UP, PIECE_GRID, PIECE_REACH, SITE_GRID, grid_places
 from vision.learned.sampling import (
     frame_pieces,
     frame_tops,
@@ -147,26 +141,19 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         points = s.points[s.points[:, 1] >= 0]
         points = points[rng.permutation(len(points))[: PIECE_ROWS - NEGATIVES]]
         form, kind = points[:, 0].astype(int), points[:, 1].astype(int)
-        at = (
-            points[:, 2:]
-            + rng.normal(0, 0.04, (len(points), 2)) * width[form][:, None]
-            + rng.normal(0, 0.5, (len(points), 2))
-        )
+        at = points[:, 2:] + rng.normal(0, 0.04, (len(points), 2)) * width[form][:, None]
+        at = at + rng.normal(0, 0.5, (len(points), 2))
         none_form = rng.integers(len(self.forms), size=NEGATIVES)
         none_at = rng.uniform(0, SIDE, (NEGATIVES, 2))
         if len(points):  # half of them beside pieces, where peaks may be
             some = rng.integers(len(points), size=NEGATIVES // 2)
             a = rng.uniform(0, 2 * np.pi, NEGATIVES // 2)
             far = rng.uniform(BESIDE, 1.0, NEGATIVES // 2) * width[form[some]]
-            none_at[: NEGATIVES // 2] = (
-                points[some, 2:] + np.column_stack([np.cos(a), np.sin(a)]) * far[:, None]
-            )
+            away = np.column_stack([np.cos(a), np.sin(a)]) * far[:, None]
+            none_at[: NEGATIVES // 2] = points[some, 2:] + away
             none_form[: NEGATIVES // 2] = form[some]
-        if len(s.points):
-            away = np.hypot(*(none_at[:, None] - s.points[None, :, 2:]).transpose(2, 0, 1))
-            free = (away > BESIDE * width[s.points[:, 0].astype(int)][None]).all(1)
-        else:
-            free = np.ones(NEGATIVES, bool)
+        away = np.hypot(*(none_at[:, None] - s.points[None, :, 2:]).transpose(2, 0, 1))
+        free = (away > BESIDE * width[s.points[:, 0].astype(int)][None]).all(1)
         form = np.concatenate([form, none_form[free]])
         kind = np.concatenate([kind, np.full(free.sum(), self.allowed_kinds.shape[1] - 1)])
         at = np.vstack([at, none_at[free]])

@@ -46,9 +46,8 @@ def make_batches(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np
 def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
     """The same batches, made by other processes while this one learns; here, where none can be
     started or one dies"""
-    context = multiprocessing.get_context(
-        "spawn"
-    )  # threads of this process would not survive a fork
+    # threads of this process would not survive a fork
+    context = multiprocessing.get_context("spawn")
     done, makers = 0, []
     try:
         for maker in range(MAKERS):

@@ -18,9 +18,8 @@ FONTS = (cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX, cv2.FONT_HERSHEY_COM
 GLYPHS = "ABCDEFGHJKLNPQRSTUYZ123456789?&%"
 SIGNS = ("glyph", "dots", "polygon", "stripes", "waves", "blob", "plain")
 TWO_SIGNS = 0.4  # of the sets of prints have a small second sign
-SHARED = (
-    0.7  # of the sets of prints share their colours and signs, so that kinds differ by one of them
-)
+# of the sets of prints share their colours and signs, so that kinds differ by one of them
+SHARED = 0.7
 
 
 class Print(msgspec.Struct, frozen=True):
@@ -129,20 +128,13 @@ def draw_print(
             cv2.circle(out, (w // 2, h // 2), least // 2 - edge // 2, p.ink, edge, cv2.LINE_AA)
         else:
             cv2.rectangle(out, (edge // 2, edge // 2), (w - edge // 2, h - edge // 2), p.ink, edge)
-    draw_sign(
-        out,
-        styles[p.sign],
-        int(seeds[p.sign]),
-        p.ink,
-        (w / 2, h / 2),
-        0.3 * least if disc else 0.36 * least,
-    )
+    reach = 0.3 * least if disc else 0.36 * least
+    draw_sign(out, styles[p.sign], int(seeds[p.sign]), p.ink, (w / 2, h / 2), reach)
     if p.second is not None:
         at = (0.5 * w, 0.84 * h) if disc else (0.82 * w, 0.82 * h)
         draw_sign(out, styles[-1 - p.second], int(seeds[-1 - p.second]), p.ink, at, 0.12 * least)
-    grain = cv2.resize(
-        rng.normal(0, textured, (h // 6 + 2, w // 6 + 2, 1)).astype(np.float32), (w, h)
-    )
+    rough = rng.normal(0, textured, (h // 6 + 2, w // 6 + 2, 1)).astype(np.float32)
+    grain = cv2.resize(rough, (w, h))
     return np.clip(out + grain[..., None], 0, 255)
 
 
@@ -173,11 +165,9 @@ def draw_sign(
             cv2.circle(out, middle, max(int(0.25 * reach), 1), ink, -1, cv2.LINE_AA)
     elif style in ("polygon", "blob"):
         corners = int(rng.integers(3, 9))
-        a = (
-            np.sort(rng.uniform(0, 2 * np.pi, corners))
-            if style == "blob"
-            else (2 * np.pi * np.arange(corners) / corners)
-        )
+        a = 2 * np.pi * np.arange(corners) / corners
+        if style == "blob":
+            a = np.sort(rng.uniform(0, 2 * np.pi, corners))
         far = reach * (rng.uniform(0.35, 1, corners) if rng.random() < 0.7 else np.ones(corners))
         points = np.column_stack([x + far * np.cos(a), y + far * np.sin(a)]).astype(np.int32)
         if rng.random() < 0.7:
@@ -204,6 +194,5 @@ def redraw_look(look: Look, drawing: np.ndarray, rng: np.random.Generator) -> Lo
     patch = cv2.resize(drawing, (w, h), interpolation=cv2.INTER_AREA)
     patch = np.log(patch + DARK) + rng.normal(0, 0.04, 3)
     side = np.median(patch.reshape(-1, 3), 0)
-    return msgspec.structs.replace(
-        look, patch=np.ascontiguousarray(patch, np.float32), side=np.float32(side)
-    )
+    patch = np.ascontiguousarray(patch, np.float32)
+    return msgspec.structs.replace(look, patch=patch, side=np.float32(side))

@@ -268,11 +268,8 @@ def real_truth(
     over = covered_sites(plan, shot.layout)
     for g in groups:
         for i in g.ids:
-            base = (
-                UNDER
-                if i in over
-                else base_contents(plan, plan.sites[i], tuple(shot.layout.get(i, ())))
-            )
+            base = base_contents(plan, plan.sites[i], tuple(shot.layout.get(i, ())))
+            base = UNDER if i in over else base
             if base in g.classes and i not in (shot.guessed or ()):
                 truth.labels[i] = g.classes.index(base)
                 truth.elsewhere += shown_blocks(groups, plan.sites[i], base)

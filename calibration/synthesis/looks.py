@@ -48,29 +48,19 @@ def make_looks(
     partners = {p.kind for p in plan.piece if p.looks} | {p.looks for p in plan.piece if p.looks}
     out: dict[str, list[Look]] = {}
     for straight in (True, False):
-        for kind, patches in looks_by_kind(
-            [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
-        ).items():
-            piece = plan.pieces[kind]
-            lies = (
-                "any"
-                if kind in loose or piece.disc or piece.footprint in askew
-                else "upright"
-                if ("cluster" if piece.footprint in cards else "pile", piece.footprint) in upright
-                else "quarters"
-            )
-            out.setdefault(kind, []).extend(
-                Look(
-                    piece,
-                    p,
-                    soft_mask(piece.footprint, piece.disc, p.shape[:2], scale),
-                    np.median(p.reshape(-1, 3), 0).astype(np.float32),
-                    scale,
-                    lies,
-                    0.0 if straight else None,
-                )
-                for p in patches
-            )
+        some = [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
+        turned = 0.0 if straight else None
+        for kind, patches in looks_by_kind(some).items():
+            piece, lies = plan.pieces[kind], "quarters"
+            where = "cluster" if piece.footprint in cards else "pile"
+            if kind in loose or piece.disc or piece.footprint in askew:
+                lies = "any"
+            elif (where, piece.footprint) in upright:
+                lies = "upright"
+            for p in patches:
+                mask = soft_mask(piece.disc, p.shape[:2])
+                side = np.median(p.reshape(-1, 3), 0).astype(np.float32)
+                out.setdefault(kind, []).append(Look(piece, p, mask, side, scale, lies, turned))
     out = share_tones(plan, out)
     turn_looks(plan, out)  # the same piece tells more exactly how it lies than those printed alike
     straighten_looks(plan, out, partners)
@@ -141,20 +131,18 @@ def tone_between(seen: np.ndarray, other: np.ndarray) -> np.ndarray:
 def turn_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
     """Adds how kinds look that only their turn tells from others (`looks`, `turned`), of which it is
     known how they lie"""
-    for piece in plan.piece:
-        for kind, other, by in (
-            ((piece.kind, piece.looks, piece.turned), (piece.looks, piece.kind, -piece.turned))
-            if piece.looks
-            else ()
-        ):
-            if not any(v.turned is not None for v in looks.get(kind, ())):
-                known = [
-                    msgspec.structs.replace(v, piece=plan.pieces[kind], turned=v.turned + by)
-                    for v in looks.get(other, ())
-                    if v.turned is not None
-                ]
-                if known:
-                    looks.setdefault(kind, []).extend(known)
+    for piece in (p for p in plan.piece if p.looks):
+        one, other, by = piece.kind, piece.looks, piece.turned
+        for kind, like, turn in ((one, other, by), (other, one, -by)):
+            if any(v.turned is not None for v in looks.get(kind, ())):
+                continue
+            known = [
+                msgspec.structs.replace(v, piece=plan.pieces[kind], turned=v.turned + turn)
+                for v in looks.get(like, ())
+                if v.turned is not None
+            ]
+            if known:
+                looks.setdefault(kind, []).extend(known)
 
 
 def share_directed_looks(plan: Plan, looks: dict[str, list[Look]]) -> None:
@@ -249,7 +237,7 @@ def ring_waves(look: Look) -> np.ndarray:
     return waves / (np.linalg.norm(np.fft.irfft(waves, PRINT_TURNS, axis=0)) + 1e-6)
 
 
-def soft_mask(size: Sequence[float], disc: bool, shape: Sequence[int], scale: float) -> np.ndarray:
+def soft_mask(disc: bool, shape: Sequence[int]) -> np.ndarray:
     """(h, w) 0..1 of a footprint, its very rim left out: there the photo mixed it with the ground"""
     h, w = shape
     y, x = np.mgrid[:h, :w]

@@ -39,10 +39,8 @@ def render_otherwise(x: np.ndarray, vivid: float, clear: float) -> np.ndarray:
     levels are by so much farther from their middle"""
     grey = x.mean(2, keepdims=True)
     levels = cv2.exp(grey + (x - grey) * np.float32(math.exp(vivid)))
-    middle = MIDDLE_LEVEL + DARK
-    return cv2.log(
-        np.maximum(levels * np.float32(1 + clear) - np.float32(clear * middle), DARK / 2)
-    )
+    haze = np.float32(clear * (MIDDLE_LEVEL + DARK))
+    return cv2.log(np.maximum(levels * np.float32(1 + clear) - haze, DARK / 2))
 
 
 def mirror_lamp(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
@@ -61,10 +59,8 @@ def relight_picture(
     somebody's shadow, blur, noise, too much of it. grain: how wide a pixel of the photos is in the picture's;
     odd: of the usual share that lies in somebody's shadow or too much light"""
     h, w = x.shape[:2]
-    u, v = (
-        np.linspace(-1, 1, w, dtype=np.float32)[None],
-        np.linspace(-1, 1, h, dtype=np.float32)[:, None],
-    )
+    u = np.linspace(-1, 1, w, dtype=np.float32)[None]
+    v = np.linspace(-1, 1, h, dtype=np.float32)[:, None]
     much = rng.choice([0.3, 1.0, 1.6], p=[0.4, 0.4, 0.2])
     shape = np.array([1, 0.45, 0.45, 0.3, 0.3, 0.3])[:, None]
     k = rng.normal(0, much * TINT, (6, 3)) * shape + rng.normal(0, much * LIGHT, (6, 1)) * shape
@@ -89,9 +85,8 @@ def relight_picture(
         x = cv2.GaussianBlur(x, (0, 0), s)
     elif s < 0.1:
         x = x + 0.5 * (x - cv2.GaussianBlur(x, (0, 0), 1.0))  # a phone that sharpens
-    noise = rng.standard_normal(x.shape, np.float32) * np.float32(
-        np.exp(rng.uniform(np.log(0.003), np.log(NOISE)))
-    )
+    noise = rng.standard_normal(x.shape, np.float32)
+    noise *= np.float32(np.exp(rng.uniform(np.log(0.003), np.log(NOISE))))
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
     x = x + noise

@@ -165,7 +165,6 @@ def teach_trunk(
     begin: Weights | None = None,
     keep: Callable[[Weights], None] | None = None,
     seed: int = 0,
-    rate: float = LARGE_RATE,
 ) -> Weights:
     """The trunk taught on all these; minutes: by the clock, what is compiled not counted; keep:
     called with the weights every half minute"""
@@ -195,7 +194,7 @@ def teach_trunk(
             kept[n].append(batch)
             for number, one in some:
                 steps += 1
-                now = rate * min(1, steps / RISING, 1.6 * (1 - gone) + 1e-3)
+                now = LARGE_RATE * min(1, steps / RISING, 1.6 * (1 - gone) + 1e-3)
                 loss = learner.step(number, one, now)
             losses[printings[number].copy].append(loss)
             if time.monotonic() - told > TOLD:

@@ -49,11 +49,11 @@ def begin_prints(name: str, weights: Weights, rows: Mapping[str, np.ndarray]) ->
     shown = frequent_classes(label, TEMPLATES - SPARE_PRINTS)
     if len(shown) < 2:
         return weights
-    filters = draw_filters(
-        label,
-        shown,
-        lambda mine: lay_anywhere(name, pixels[mine], bool(turned[mine[0]])),
-    )
+
+    def lay_rows(mine: np.ndarray) -> np.ndarray:
+        return lay_anywhere(name, pixels[mine], bool(turned[mine[0]]))
+
+    filters = draw_filters(label, shown, lay_rows)
     prints = weights[f"classes/{name}_prints"].copy()
     prints[..., : len(shown)] = filters.T.reshape(*prints.shape[:-1], len(shown))
     some = pixels[:: max(len(pixels) // SCALED, 1)].astype(np.float32)
@@ -176,10 +176,9 @@ def draw_filters(
 
 def lay_part(name: str, fine: np.ndarray, part: int, quarters: bool) -> np.ndarray:
     """As `lay_anywhere`, of one part of pictures that are `FINER`"""
-    return np.concatenate(
-        [lay_anywhere(name, parts[part], False) for parts in turned_parts(name, fine, quarters)],
-        1,
-    )
+    turned = [np.rot90(fine, -q, (1, 2)) for q in range(4)] if quarters else [fine]
+    parts = [cut_parts(name, v)[part] for v in turned]
+    return np.concatenate([lay_anywhere(name, p, False) for p in parts], 1)
 
 
 def lay_anywhere(name: str, pixels: np.ndarray, quarters: bool) -> np.ndarray:
@@ -226,11 +225,3 @@ def discriminate_classes(middles: np.ndarray, strays: np.ndarray) -> np.ndarray:
     scatter += RIDGE * np.trace(scatter) / len(scatter) * np.eye(len(scatter), dtype=scatter.dtype)
     found = np.linalg.solve(scatter, (middles - middles.mean(0)).T).T
     return found / (np.linalg.norm(found, axis=1, keepdims=True) + 1e-9)
-
-
-def turned_parts(name: str, fine: np.ndarray, quarters: bool) -> list[list[np.ndarray]]:
-    """The same as they lie; quarters: and of the pictures turned by quarters"""
-    return [
-        cut_parts(name, np.rot90(fine, -q, (1, 2)) if q else fine)
-        for q in (range(4) if quarters else (0,))
-    ]

@@ -26,13 +26,7 @@ from calibration.training.class_fit import (
 )
 from vision.learned.canvas import picture_of
 from vision.learned.groups import loose_names
-from vision.learned.network import (
-    HEAT_SPAN,
-    PIECE_GRID,
-    PIECE_REACH,
-    Weights,
-    grid_places,
-)
+from vision.learned.network import HEAT_SPAN, PIECE_GRID, PIECE_REACH, Weights, grid_places
 from vision.learned.reader import find_peaks
 from vision.learned.sampling import frame_pieces, sample_polar
 

@@ -145,14 +145,9 @@ def compare_reading(
         out.sites += 1
         out.right += ok
         if not ok:
-            wrong.append(
-                Wrong(
-                    photo,
-                    site.id,
-                    " ".join(want) or "empty",
-                    SOMETHING_ELSE if foreign else " ".join(got) or "empty",
-                )
-            )
+            lies, read_as = (" ".join(contents) or "empty" for contents in (want, got))
+            read_as = SOMETHING_ELSE if foreign else read_as
+            wrong.append(Wrong(photo, site.id, lies, read_as))
         if seen is not None and seen.options:
             judged.append((math.exp(max(seen.options[0][1], seen.other)), ok))
     return wrong
@@ -177,36 +172,27 @@ def kept_figures(path: Path) -> dict[str, Last]:
 
 def figures_table(a: Accuracy, before: Last | None) -> list[str]:
     """One copy's figures as lines, next to those of the last run"""
-    last = (
-        f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
-    )
+    last, fitted, error = "", None, None
+    if before is not None:
+        last = f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)"
+        fitted = before.fit_s
+        if before.calibration_error is not None:
+            error = 100 * before.calibration_error
     out = [
-        f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards "
-        f"exact {a.boards}/{a.photos}{last}; "
-        f"fitted in {a.fit_s:.0f} "
-        f"s{_last_figure(before.fit_s if before else None, '.0f', 's')}, {a.ms:.0f} ms a photo"
-    ]
-    error = (
-        None
-        if before is None or before.calibration_error is None
-        else 100 * before.calibration_error
-    )
-    out += [
-        (
-            f"  what is given is {100 * a.calibration_error:.2f} % from what is "
-            f"right{_last_figure(error, '.2f', '%')}"
-        )
+        f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact "
+        f"{a.boards}/{a.photos}{last}; fitted in {a.fit_s:.0f} s"
+        f"{_last_figure(fitted, '.0f', 's')}, {a.ms:.0f} ms a photo",
+        f"  what is given is {100 * a.calibration_error:.2f} % from what is right"
+        f"{_last_figure(error, '.2f', '%')}",
     ]
     out += reliability_lines(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
     if before is not None and before.wrong is not None:
         then, now = {(w.photo, w.site) for w in before.wrong}, {(w.photo, w.site) for w in a.wrong}
-        out += _list_first_wrong(
-            "wrong since the last run", [w for w in a.wrong if (w.photo, w.site) not in then]
-        )
-        out += _list_first_wrong(
-            "right again", [w for w in before.wrong if (w.photo, w.site) not in now]
-        )
+        since = [w for w in a.wrong if (w.photo, w.site) not in then]
+        again = [w for w in before.wrong if (w.photo, w.site) not in now]
+        out += _list_first_wrong("wrong since the last run", since)
+        out += _list_first_wrong("right again", again)
     return out + [f"  {fault}" for fault in a.faults]
 
 
@@ -223,10 +209,8 @@ def reliability_lines(reliability: Sequence[Sequence[int]]) -> list[str]:
     """Lines that say how often readings of each probability are right; reliability: as in
     Accuracy"""
     return [
-        (
-            f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, "
-            f"{100 * k / n:6.2f} % right"
-        )
+        f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, "
+        f"{100 * k / n:6.2f} % right"
         for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), reliability)
         if n
     ]

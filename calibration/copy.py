@@ -106,9 +106,8 @@ def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
             return parse_plan({"game": data.get("game")} | read_copy_toml(own), str(own))
         return game_plan(data["game"])
     except BadPlan as e:
-        raise BadCopy(
-            f"{folder / 'copy.toml'}: {e}" if not str(e).startswith(str(own)) else str(e)
-        ) from None
+        named = str(e).startswith(str(own))
+        raise BadCopy(str(e) if named else f"{folder / 'copy.toml'}: {e}") from None
 
 
 def check_layout(data: Any, plan: Plan, name: str) -> Layout:
@@ -142,9 +141,8 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
 
 def name_hint(written: str, names: Iterable[str]) -> str:
     """A hint at the known name that an unknown one may be a mistyping of"""
-    close = [n for n in names if n.casefold() == written.casefold()] or difflib.get_close_matches(
-        written, names, 1, 0.75
-    )
+    close = [n for n in names if n.casefold() == written.casefold()]
+    close = close or difflib.get_close_matches(written, names, 1, 0.75)
     return f"; {close[0]!r} is meant?" if close else ""
 
 
@@ -153,9 +151,8 @@ def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     last."""
     out = dict(pairs)
     if len(out) < len(pairs):
-        raise ValueError(
-            f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} stands twice"
-        )
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{twice!r} stands twice")
     return out
 
 
@@ -193,12 +190,10 @@ def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
         raise BadCorners(
             f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)"
         )
-    size = np.array([image.shape[1], image.shape[0]], float)
+    h, w = image.shape[:2]
+    size = np.array([w, h], float)
     if (corners < -size / 2).any() or (corners > 1.5 * size).any():
-        raise BadCorners(
-            f"{name}: corners lie far outside the picture of {image.shape[1]} x "
-            f"{image.shape[0]} pixels"
-        )
+        raise BadCorners(f"{name}: corners lie far outside the picture of {w} x {h} pixels")
     (ax, ay), (bx, by) = corners[2] - corners[0], corners[3] - corners[1]
     if abs(ax * by - ay * bx) / 2 < 0.01 * size.prod():
         raise BadCorners(f"{name}: corners enclose next to nothing")
@@ -229,12 +224,9 @@ def _parse_photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
                 f"another piece, and none lies upon it"
             )
     corners = entry.get("corners")
-    return Photo(
-        path.name,
-        image,
-        layout,
-        None if corners is None else check_corners(corners, image, f"{where}"),
-    )
+    if corners is not None:
+        corners = check_corners(corners, image, where)
+    return Photo(path.name, image, layout, corners)
 
 
 def load_copy(folder: str | Path) -> Copy:
@@ -246,11 +238,8 @@ def load_copy(folder: str | Path) -> Copy:
     data = read_copy_toml(path)
     if fault := misspelt_key(data, COPY_KEYS):
         raise BadCopy(f"{path}: {fault}")
-    game, name, markers = (
-        data.get("game"),
-        data.get("name", folder.name),
-        data.get("markers", False),
-    )
+    game, name = data.get("game"), data.get("name", folder.name)
+    markers = data.get("markers", False)
     if not isinstance(game, str) or not game:
         raise BadCopy(f"{path}: game is missing")
     if not isinstance(name, str) or not isinstance(markers, bool):
@@ -267,18 +256,11 @@ def load_copy(folder: str | Path) -> Copy:
         raise BadCopy(f"{path}: no [[photo]]")
     photos = [_parse_photo(folder, e, plan, n) for n, e in enumerate(entries, 1)]
     for n, p in enumerate(photos):
-        same = next(
-            (
-                k
-                for k in range(n)
-                if photos[k].layout != p.layout and np.array_equal(photos[k].image, p.image)
-            ),
-            None,
-        )
-        if same is not None:
-            raise BadCopy(
-                f"{path}: photos {same + 1} and {n + 1} are the same picture, with other layouts"
-            )
+        for k, other in enumerate(photos[:n], 1):
+            if other.layout != p.layout and np.array_equal(other.image, p.image):
+                raise BadCopy(
+                    f"{path}: photos {k} and {n + 1} are the same picture, with other layouts"
+                )
     if not any(p.layout for p in photos):
         raise BadCopy(
             f"{path}: no sampler: every photo shows an empty board, so no kind of piece "

@@ -58,11 +58,9 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
         if e.photo is None:
             raise BadCopy(f"{copy.folder}: {e.why}") from None
         photo = copy.photos[e.photo]
-        more = (
-            ""
-            if copy.markers or photo.corners is not None
-            else "; corners of its own in copy.toml would tell where it lies"
-        )
+        more = ""
+        if not copy.markers and photo.corners is None:
+            more = "; corners of its own in copy.toml would tell where it lies"
         raise BadCopy(f"{copy.folder / photo.name}: {e.why}{more}") from None
     if not registrar.finds_boards:
         raise BadCopy(

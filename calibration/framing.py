@@ -34,6 +34,7 @@ CHANGED, LAID_SHARE = 0.2, 0.5
 LITTERED, SAME_LIGHT = 0.15, 3.0
 SMALL_BOARD = 0.2  # least share of the picture for an empty board without cards
 CARDS_FILL = 0.3  # least share of the picture that cards should enclose
+BRING_NEARER = say("The board is small in the picture: bring the camera nearer.")
 CORNER_NAMES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 
 
@@ -87,7 +88,7 @@ def judge_framing(image: np.ndarray, markers: bool, focuses: bool = False) -> Fr
             for i in missing
         ]
     elif markers and _cards_share(cards, image) < CARDS_FILL:
-        advice.append(say("The board is small in the picture: bring the camera nearer."))
+        advice.append(BRING_NEARER)
     return Framing(
         round(light, 1),
         round(burnt, 4),
@@ -114,17 +115,12 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         not locate the board"""
         try:
             sight = first_sight(checked_picture(image), corners, markers)
-            return (
-                None
-                if sight is None
-                else cls(
-                    plan,
-                    View.of(image, rough_bundle(plan, [sight]).pose(0)),
-                    (image.shape[1], image.shape[0]),
-                )
-            )
+            if sight is None:
+                return None
+            pose = rough_bundle(plan, [sight]).pose(0)
         except NoBoard:
             return None
+        return cls(plan, View.of(image, pose), (image.shape[1], image.shape[0]))
 
     def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]] | None) -> list[Text]:
         """Advice for a better picture with the same camera: hands away, pieces laid, a board in
@@ -138,10 +134,8 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         if unseen:
             out.append(
                 say(
-                    (
-                        "{n} of the board's places lie outside the picture: move the camera "
-                        "and take the first photo again"
-                    ),
+                    "{n} of the board's places lie outside the picture: move the camera "
+                    "and take the first photo again",
                     n=unseen,
                 )
             )
@@ -187,14 +181,9 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
 
     def small(self) -> list[Text]:
         """Advice if the board takes up too little of the first photo"""
-        share = cv2.contourArea(
-            self.view.pose.to_px(self.plan.corners).astype(np.float32)
-        ) / np.prod(self.view.pose.size)
-        return (
-            [say("The board is small in the picture: bring the camera nearer.")]
-            if share < SMALL_BOARD
-            else []
-        )
+        corners = self.view.pose.to_px(self.plan.corners).astype(np.float32)
+        share = cv2.contourArea(corners) / np.prod(self.view.pose.size)
+        return [BRING_NEARER] if share < SMALL_BOARD else []
 
     def _in_view(self, site: Site) -> bool:
         px, size = self.view.pose.to_px(site.outlines[0]), np.array(self.view.pose.size)
@@ -224,10 +213,8 @@ def sharpness_of(one: np.ndarray) -> float:
 
 
 def _crop_around(one: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    (x0, y0), (x1, y1) = (
-        np.floor(corners.min(0)).astype(int).clip(0),
-        np.ceil(corners.max(0)).astype(int),
-    )
+    x0, y0 = np.floor(corners.min(0)).astype(int).clip(0)
+    x1, y1 = np.ceil(corners.max(0)).astype(int)
     return one[y0 : y1 + 1, x0 : x1 + 1]
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import importlib.resources
 import json
-from typing import Any
 
 import cv2
 import jinja2
@@ -73,19 +72,15 @@ class Findings(msgspec.Struct, frozen=True):
         if self.burnt and kinds:
             out.append(
                 say(
-                    (
-                        "in {photos} pieces are burnt out white, and what is on them cannot "
-                        "be learnt: take them anew in less light"
-                    ),
+                    "in {photos} pieces are burnt out white, and what is on them cannot "
+                    "be learnt: take them anew in less light",
                     photos=", ".join(self.burnt),
                 )
             )
         out += [
             say(
-                (
-                    "this camera cannot tell {a} from {b}: {share} % of what it is given "
-                    "goes to the other"
-                ),
+                "this camera cannot tell {a} from {b}: {share} % of what it is given "
+                "goes to the other",
                 a=a,
                 b=b,
                 share=f"{100 * p:.0f}",
@@ -110,13 +105,8 @@ def unshown_advice(kind: str) -> Text:
 def picture_uri(image: np.ndarray) -> str:
     """A data URI of (h, w, 3) BGR"""
     scale = CROP / max(image.shape[:2])
-    small = cv2.resize(
-        image,
-        None,
-        fx=scale,
-        fy=scale,
-        interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC,
-    )
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=way)
     done, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
     return "data:image/jpeg;base64," + base64.b64encode(data.tobytes()).decode() if done else ""
 
@@ -173,22 +163,20 @@ def percent_words(sure: float) -> str:
 def report_page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     """The report as HTML"""
     trial, by_name = findings.trial, {s.name: s for s in shots}
-    kinds: list[dict[str, Any]] = []
-    for kind, (asked, right, taken) in sorted(
-        trial.kinds().items(), key=lambda k: (k[1][1] / k[1][0], k[0])
-    ):
-        kinds.append(
-            {
-                "name": kind or say("empty"),
-                "picture": example_of(kind, shots, copy) if kind else "",
-                "asked": asked,
-                "right": right,
-                "taken": [
-                    (say("something else") if k == "?" else k or say("nothing"), n)
-                    for k, n in taken.most_common()
-                ],
-            }
-        )
+    worst_first = sorted(trial.kinds().items(), key=lambda k: (k[1][1] / k[1][0], k[0]))
+    kinds = [
+        {
+            "name": kind or say("empty"),
+            "picture": example_of(kind, shots, copy) if kind else "",
+            "asked": asked,
+            "right": right,
+            "taken": [
+                (say("something else") if k == "?" else k or say("nothing"), n)
+                for k, n in taken.most_common()
+            ],
+        }
+        for kind, (asked, right, taken) in worst_first
+    ]
     crops = [
         {
             "picture": site_picture(by_name[r.photo], copy, r.site),
@@ -200,14 +188,12 @@ def report_page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
         }
         for r in worst_rows(findings.own)
     ]
-    template = (
-        importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
-    )
+    page = importlib.resources.files("calibration") / "page.html"
     env = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=marked_html
     )
     env.globals["say"] = say
-    return env.from_string(template).render(
+    return env.from_string(page.read_text(encoding="utf-8")).render(
         name=copy.name,
         game=copy.game,
         findings=findings,

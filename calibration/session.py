@@ -127,7 +127,7 @@ class Session:
     def add(self, layout: AnyLayout) -> None:
         """One more photo to take, of this layout"""
         number = sum(bool(step.layout) for step in self.steps) + 1
-        self.steps.append(Step(f"sampler-{number}", {s: list(c) for s, c in layout.items()}))
+        self.steps += _sampler_steps([layout], number)
 
     @property
     def corners(self) -> Corners | None:
@@ -165,12 +165,8 @@ class Session:
         return calibrate_copy(self.folder, progress, ready=ready)
 
     def _compared_with(self, image: np.ndarray) -> Bare | None:
-        return Bare.of(
-            self.plan,
-            image,
-            np.array(self._corners) if self._corners is not None else None,
-            self.markers,
-        )
+        corners = np.array(self._corners) if self._corners is not None else None
+        return Bare.of(self.plan, image, corners, self.markers)
 
     def _toml(self) -> str:
         # JSON strings are valid TOML strings.
@@ -181,12 +177,8 @@ class Session:
         ]
         for number, step in enumerate(self.steps):
             if step.taken:
-                lines += [
-                    "",
-                    "[[photo]]",
-                    f'file = "{step.name}.jpg"',
-                    f'layout = "{step.name}.json"',
-                ]
+                lines += ["", "[[photo]]"]
+                lines += [f'file = "{step.name}.jpg"', f'layout = "{step.name}.json"']
                 if number == 0 and self._corners is not None:
                     lines.append(f"corners = {json.dumps(self._corners)}")
         return "\n".join(lines) + "\n"
@@ -203,18 +195,12 @@ def begun_in(folder: Path) -> dict[str, Any] | None:
     ours = isinstance(photos, list) and all(
         isinstance(p, dict) and STEP_NAME.fullmatch(str(p.get("file"))) for p in photos
     )
-    return (
-        data
-        if ours
-        and photos
-        and isinstance(data.get("game"), str)
-        and not (folder / "model.npz").exists()
-        else None
-    )
+    ours = ours and bool(photos) and isinstance(data.get("game"), str)
+    return data if ours and not (folder / "model.npz").exists() else None
 
 
-def _sampler_steps(layouts: Sequence[AnyLayout]) -> list[Step]:
+def _sampler_steps(layouts: Sequence[AnyLayout], first: int = 1) -> list[Step]:
     return [
         Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()})
-        for n, layout in enumerate(layouts, 1)
+        for n, layout in enumerate(layouts, first)
     ]

@@ -60,10 +60,8 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         if turn:
             out.append(
                 say(
-                    (
-                        "in {photo} the pieces lie as if corner {number} had been tapped "
-                        "first: it was taken so"
-                    ),
+                    "in {photo} the pieces lie as if corner {number} had been tapped "
+                    "first: it was taken so",
                     photo=photo.name,
                     number=turn + 1,
                 )
@@ -78,10 +76,8 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         if shot.pose.error_px > poor:
             out.append(
                 say(
-                    (
-                        "in {photo} the board is only found to {error} pixels: tap its "
-                        "corners again, corner {number} first; it should lie flat"
-                    ),
+                    "in {photo} the board is only found to {error} pixels: tap its "
+                    "corners again, corner {number} first; it should lie flat",
                     photo=photo.name,
                     error=f"{shot.pose.error_px:.1f}",
                     number=int(np.argmax(off)) + 1,
@@ -90,10 +86,8 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         elif far:
             out.append(
                 say(
-                    (
-                        "in {photo} corners were tapped beside the board's: {corners}; they "
-                        "were taken from its sides"
-                    ),
+                    "in {photo} corners were tapped beside the board's: {corners}; they "
+                    "were taken from its sides",
                     photo=photo.name,
                     corners=far,
                 )
@@ -108,10 +102,8 @@ def outlines_astray(given: Plan, aligned: Plan) -> list[Text]:
         return []
     return [
         say(
-            (
-                "the plan's outlines lie up to {mm} mm beside what is printed on the board: they "
-                "were moved onto it; do its width and height fit?"
-            ),
+            "the plan's outlines lie up to {mm} mm beside what is printed on the board: they "
+            "were moved onto it; do its width and height fit?",
             mm=f"{max(off):.0f}",
         )
     ]
@@ -120,11 +112,8 @@ def outlines_astray(given: Plan, aligned: Plan) -> list[Text]:
 def blurred_photos(plan: Plan, shots: list[Shot]) -> list[str]:
     """The photos that show the board much less sharply than others do. Bare boards, which may have
     no print, are compared only with each other"""
-    return sorted(
-        name
-        for bare in (False, True)
-        for name in least_sharp(plan, [s for s in shots if bool(s.layout) != bare])
-    )
+    laid, bare = [s for s in shots if s.layout], [s for s in shots if not s.layout]
+    return sorted(least_sharp(plan, laid) + least_sharp(plan, bare))
 
 
 def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
@@ -187,10 +176,8 @@ def unlike_empty(
     for group in group_by_size(plan):
         windows = Windows(group.centres, group.side / 2, COMPARED_PX / group.side)
         cuts = [windows.cut(Pyramid(s.image), s.pose) for s in shots]
-        views = [
-            to_opponent(to_reference_logs(cut, light.at(group.centres)))
-            for cut, light in zip(cuts, room)
-        ]
+        logs = [to_reference_logs(cut, light.at(group.centres)) for cut, light in zip(cuts, room)]
+        views = [one @ OPPONENT.T for one in logs]
         empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
         yield [(s, (group.ids, most_of(v - empty))) for s, v in zip(shots, views) if s.layout]
 
@@ -203,20 +190,14 @@ def swapped_photos(plan: Plan, shots: list[Shot]) -> list[str]:
         for s, (ids, off) in sites:
             hidden = covered_by_blocks(plan, s.layout)
             for site, some in zip(ids, off[1].tolist()):
-                seen.setdefault(s.name, ([], []))[
-                    bool(s.layout.get(site)) or site in hidden
-                ].append(some)
+                laid = bool(s.layout.get(site)) or site in hidden
+                seen.setdefault(s.name, ([], []))[laid].append(some)
     return [
         name
         for name, (bare, laid) in seen.items()
         if min(len(bare), len(laid)) >= FEW
         and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY_SHARE
     ]
-
-
-def to_opponent(logs: np.ndarray) -> np.ndarray:
-    """(..., 3) B G R logarithms -> (brightness, blue, red)"""
-    return logs @ OPPONENT.T
 
 
 def most_of(off: np.ndarray) -> np.ndarray:
@@ -305,9 +286,8 @@ def layout_doubts(
         (shots[a.photo].name, a.site, b.site, a.kind, b.kind) for a, b in find_swapped(plan, cut)
     ]
     said = {frozenset(pair[:3]) for pair in pairs}
-    pairs = [pair for pair in pairs if pair[0] not in wrong] + [
-        pair for pair in traded_sites(rows) if frozenset(pair[:3]) not in said
-    ]
+    pairs = [pair for pair in pairs if pair[0] not in wrong]
+    pairs += [pair for pair in traded_sites(rows) if frozenset(pair[:3]) not in said]
     for photo, site, other, a, b in pairs[:MOST]:
         out.append(
             say(
@@ -322,18 +302,15 @@ def layout_doubts(
     if each_other := pointing_kinds(plan, rows):
         out.append(
             say(
-                (
-                    "{pairs} are taken for each other: if only the way they point tells "
-                    "them, write directed = true into the plan"
-                ),
+                "{pairs} are taken for each other: if only the way they point tells "
+                "them, write directed = true into the plan",
                 pairs=", ".join(f"{a}/{b}" for a, b in each_other),
             )
         )
+    clear = [s for s in shots if s.name not in (*burnt, *wrong)]
     odd = {
         (photo, site): (want, "" if want else say("something"))
-        for photo, site, want in not_there(
-            plan, [s for s in shots if s.name not in (*burnt, *wrong)]
-        )
+        for photo, site, want in not_there(plan, clear)
     }
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted_sites(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:

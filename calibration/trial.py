@@ -48,12 +48,8 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def chance(self) -> float:
         """The probability given to the actual contents"""
-        return math.exp(
-            max(
-                (p for c, p in self.seen.options if same_contents(self.want, c, self.reads)),
-                default=-math.inf,
-            )
-        )
+        meant = (p for c, p in self.seen.options if same_contents(self.want, c, self.reads))
+        return math.exp(max(meant, default=-math.inf))
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -109,9 +105,8 @@ def reliability_of(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int
     for given, ok in judged:
         n = next(i for i, top in enumerate(BINS[1:]) if given < top)
         bins[n] = bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given
-    return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(
-        len(judged), 1
-    )
+    error = sum(abs(k - given) for _, k, given in bins) / max(len(judged), 1)
+    return [(n, k) for n, k, _ in bins], error
 
 
 def taken_for(want: Contents, got: Contents | None, kind: str) -> str | None:

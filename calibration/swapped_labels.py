@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import combinations
 
 import cv2
 import numpy as np
@@ -80,6 +81,17 @@ def pairwise_misfits(pieces: Sequence[Specimen], disc: bool) -> np.ndarray:
     return out
 
 
+def misfit_ratio(misfit: np.ndarray, kinds: Sequence[str], i: int, other: int) -> float:
+    """How much less the i-th piece differs from the kind of another than from its own, neither of
+    them counted in; NaN if nothing can be compared. misfit: as of `pairwise_misfits`"""
+
+    def least_of(kind: str) -> float:
+        fits = [misfit[i, j] for j, k in enumerate(kinds) if k == kind and j != other]
+        return min((v for v in fits if np.isfinite(v)), default=np.nan)
+
+    return least_of(kinds[other]) / least_of(kinds[i])
+
+
 def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Specimen]]:
     """Pairs of pieces in one photo, each of which looks far more like the other's kind than like
     its own. If a kind is shown too seldom to tell which pair it was, all possible pairs."""
@@ -95,23 +107,13 @@ def find_swapped(plan: Plan, cut: Sequence[Specimen]) -> list[tuple[Specimen, Sp
         if len(set(kinds)) < 2:
             continue
         misfit, found = pairwise_misfits(pieces, disc), []
-
-        def fit(
-            i: int, kind: str, but: int, misfit: np.ndarray = misfit, kinds: list = kinds
-        ) -> float:
-            # NaN if nothing can be compared: then nothing is reported
-            fits = [misfit[i, j] for j, k in enumerate(kinds) if k == kind and j != but]
-            return min((v for v in fits if np.isfinite(v)), default=np.nan)
-
-        for i, a in enumerate(pieces):
-            for k, b in enumerate(pieces[i + 1 :], i + 1):
-                if a.photo == b.photo and kinds[i] != kinds[k]:
-                    unlike = [
-                        fit(i, kinds[k], k) / fit(i, kinds[i], k),
-                        fit(k, kinds[i], i) / fit(k, kinds[k], i),
-                    ]
-                    if np.max(unlike) < PLAINLY:
-                        found.append((np.max(unlike), a, b))
+        for i, k in combinations(range(len(pieces)), 2):
+            if pieces[i].photo == pieces[k].photo and kinds[i] != kinds[k]:
+                unlike = np.maximum(
+                    misfit_ratio(misfit, kinds, i, k), misfit_ratio(misfit, kinds, k, i)
+                )
+                if unlike < PLAINLY:
+                    found.append((unlike, pieces[i], pieces[k]))
         plain = min((f[0] for f in found), default=0.0)
         out += [
             (a, b)

@@ -194,8 +194,9 @@ class Bundle(msgspec.Struct, eq=False):
     def _sight(self, n: int, sight: PhotoSight, width: int) -> tuple[np.ndarray, np.ndarray]:
         """One photo's residuals and their derivatives"""
         scale = max(sight.size) / 1640
-        # mm with the height as a third column, downwards
-        mm, px, direction, sd, spread = [], [], [], [], []
+        # mm with the height as a third column, downwards; px; direction that is measured; sd; the
+        # numbers of parameters that move the mm, and the derivatives by these
+        rows: list[tuple] = []
         order = sorted(self.cards)
         first_card = 3 + self.poses.size
         bigger = self.poses[n, 6]
@@ -203,11 +204,8 @@ class Bundle(msgspec.Struct, eq=False):
 
         def add(points, seen, normals, s, chain=None, height=0.0):
             k = len(points)
-            mm.append(np.column_stack([points, np.broadcast_to(-height, k)]))
-            px.append(seen)
-            direction.append(normals)
-            sd.append(np.broadcast_to(s * scale, k))
-            spread.append(chain)
+            mm = np.column_stack([points, np.broadcast_to(-height, k)])
+            rows.append((mm, seen, normals, np.broadcast_to(s * scale, k), chain))
 
         def add_both(points, seen, s, chain=None, height=0.0):
             for axis in ((1.0, 0.0), (0.0, 1.0)):
@@ -225,7 +223,7 @@ class Bundle(msgspec.Struct, eq=False):
                 self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain)
             )
         if sight.has_edges:
-            first_edge = sum(map(len, mm))
+            first_edge = sum(len(row[0]) for row in rows)
             edges = sight.edges
             rise = np.where(edges.line < BOARD_SIDES, self.rise, 0.0)
             add(edges.mm, edges.px, edges.normal, EDGE_PX, None, rise)
@@ -242,9 +240,9 @@ class Bundle(msgspec.Struct, eq=False):
                 TRACK_PX,
                 (first_point + 2 * ids[:, None] + (0, 1), chain),
             )
-        if not mm:
+        if not rows:
             return np.zeros(0), np.zeros((0, width))
-        r, J = self._project(n, sight.size, mm, px, direction, sd, spread, width)
+        r, J = self._project(n, rows, width)
         if sight.has_edges:
             sides = first_edge + np.flatnonzero(sight.edges.line < BOARD_SIDES)
             r[sides] += self.wider / EDGE_PX
@@ -272,11 +270,11 @@ class Bundle(msgspec.Struct, eq=False):
             # all photos have the same error
             yield at, ways, sd / np.sqrt(sd**2 + len(self.sights) * off**2)
 
-    def _project(self, n, size, mm, px, direction, sd, spread, width):
-        lens = self.as_lens()
+    def _project(self, n, rows, width):
+        lens, size = self.as_lens(), self.sights[n].size
         K, f = lens.K(size), lens.focal * max(size)
         rvec, tvec = self.poses[n, :3], self.poses[n, 3:6]
-        counts = [len(m) for m in mm]
+        mm, px, direction, sd, chains = zip(*rows)
         flat, px, direction = (np.vstack(parts) for parts in (mm, px, direction))
         sd = np.concatenate(sd)
         seen, jac = cv2.projectPoints(flat, rvec, tvec, K, lens.dist)
@@ -295,14 +293,14 @@ class Bundle(msgspec.Struct, eq=False):
         ]
         by_mm = np.stack([m - seen for m in moved], -1) / 0.01
         start = 0
-        for k, chain in zip(counts, spread):
+        for points, chain in zip(mm, chains):
+            part = slice(start, start + len(points))
             if chain is not None:
                 columns, c = chain
-                d = np.einsum(
-                    "nk,nkl,nlm->nm", direction[start : start + k], by_mm[start : start + k], c
-                )
-                J[np.arange(start, start + k)[:, None], np.broadcast_to(columns, d.shape)] = d
-            start += k
+                d = np.einsum("nk,nkl,nlm->nm", direction[part], by_mm[part], c)
+                row = np.arange(part.start, part.stop)[:, None]
+                J[row, np.broadcast_to(columns, d.shape)] = d
+            start = part.stop
         return along(seen - px) / sd, J / sd[:, None]
 
 

@@ -107,34 +107,22 @@ def first_survey(
     markers: bool,
     layouts: list[dict[str, Contents]],
 ) -> tuple[Registrar, list[Pose]]:
-    """From cards or tapped corners alone"""
+    """From cards or tapped corners alone. If tiles serve as the frame and corners were tapped in
+    one photo only, most likely of the table without tiles, it says nothing about the other photos:
+    then the camera is assumed not to have moved."""
     try:
         return survey_photos(plan, pictures, corners, markers, layouts)
     except NoBoard:
-        still = stood_still(plan, pictures, corners, markers, layouts)
-        if still is None:
+        tapped = next((c for c in corners if c is not None), None)
+        alike = {p.image.shape for p in pictures}
+        if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
             raise
-        return still
-
-
-def stood_still(
-    plan: Plan,
-    pictures: list[Picture],
-    corners: Sequence[np.ndarray | None],
-    markers: bool,
-    layouts: list[dict[str, Contents]],
-) -> tuple[Registrar, list[Pose]] | None:
-    """The same if tiles serve as the frame and corners were tapped in one photo only, most likely
-    of the table without tiles: it says nothing about the other photos, so the camera is assumed not
-    to have moved. None if tiles do not serve as the frame."""
-    tapped = next((c for c in corners if c is not None), None)
-    alike = {p.image.shape for p in pictures}
-    if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
-        return None
-    # as tapped: there is no board with sides to correct them by
-    shared = [tapped if c is None else c for c in corners]
-    registrar, poses = survey_photos(plan, pictures, shared, markers, layouts, tapped=False)
-    return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
+        # as tapped: there is no board with sides to correct them by
+        shared = [tapped if c is None else c for c in corners]
+        registrar, poses = survey_photos(plan, pictures, shared, markers, layouts, tapped=False)
+        if registrar.tiles is None or registrar.printed is not None:
+            raise
+        return registrar, poses
 
 
 def survey_photos(

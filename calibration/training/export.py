@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
 
 from vision.learned.network import FINE_CHANNELS, TRUNK_LAYERS, WIDE_CHANNELS, Weights
 
@@ -19,34 +19,30 @@ def export_trunk(weights: Weights) -> bytes:
     h, w)"""
     nodes, kept = [], []
 
-    def convolve(name: str, source: str) -> str:
-        size, _, _, stride, dilation = TRUNK_LAYERS[name]
-        kept.append(
-            numpy_helper.from_array(
-                np.ascontiguousarray(weights[f"trunk/{name}"].transpose(3, 2, 0, 1)), f"{name}.w"
-            )
-        )
-        kept.append(numpy_helper.from_array(weights[f"trunk/{name}.bias"], f"{name}.b"))
-        around = dilation * (size - 1)
-        # as "SAME" pads: of an odd rest more below and to the right
-        low = (around - (stride - 1)) // 2 if stride > 1 else around // 2
-        high = around - (stride - 1) - low if stride > 1 else around - low
-        nodes.append(
-            helper.make_node(
-                "Conv",
-                [source, f"{name}.w", f"{name}.b"],
-                [name],
-                kernel_shape=[size, size],
-                strides=[stride] * 2,
-                dilations=[dilation] * 2,
-                pads=[low, low, high, high],
-            )
-        )
-        return name
-
     def make(kind: str, sources: list[str], name: str, **more: object) -> str:
         nodes.append(helper.make_node(kind, sources, [name], **more))
         return name
+
+    def keep(array: np.ndarray, name: str) -> str:
+        kept.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def convolve(name: str, source: str) -> str:
+        size, _, _, stride, dilation = TRUNK_LAYERS[name]
+        filters = keep(weights[f"trunk/{name}"].transpose(3, 2, 0, 1), f"{name}.w")
+        bias = keep(weights[f"trunk/{name}.bias"], f"{name}.b")
+        # as "SAME" pads: of an odd rest more below and to the right
+        rest = dilation * (size - 1) - (stride - 1)
+        low, high = rest // 2, rest - rest // 2
+        return make(
+            "Conv",
+            [source, filters, bias],
+            name,
+            kernel_shape=[size, size],
+            strides=[stride] * 2,
+            dilations=[dilation] * 2,
+            pads=[low, low, high, high],
+        )
 
     def relu(source: str, name: str = "") -> str:
         return make("Relu", [source], name or f"{source}.on")
@@ -64,7 +60,7 @@ def export_trunk(weights: Weights) -> bytes:
             coordinate_transformation_mode="asymmetric",
         )
 
-    kept.append(numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "twice"))
+    keep(np.array([1, 1, 2, 2], np.float32), "twice")
     half = relu(convolve("half", "x"))
     quarter = add_residual(relu(convolve("quarter", half)), "quarter_res")
     eighth = relu(convolve("eighth", quarter))
@@ -76,21 +72,13 @@ def export_trunk(weights: Weights) -> bytes:
     joined = "quarter_out"
     relu(make("Add", [half, double_size(convolve("quarter_up", joined))], "fined"), "fine")
     relu(convolve("heat", "fine"), "heat_out")
-    outs = [
-        helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, c, None, None])
-        for n, c in (
-            ("fine", FINE_CHANNELS),
-            ("quarter_out", WIDE_CHANNELS),
-            ("heat_out", FINE_CHANNELS),
-        )
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "trunk",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 24, None, None])],
-        outs,
-        kept,
-    )
+
+    def describe(name: str, channels: int) -> ValueInfoProto:
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, channels, None, None])
+
+    channels = {"fine": FINE_CHANNELS, "quarter_out": WIDE_CHANNELS, "heat_out": FINE_CHANNELS}
+    outs = [describe(*one) for one in channels.items()]
+    graph = helper.make_graph(nodes, "trunk", [describe("x", 24)], outs, kept)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
     onnx.checker.check_model(model)

@@ -20,10 +20,12 @@ CompiledStep = Any  # `advance`, compiled
 
 
 class Moments:
-    """Adam's memory of some weights"""
+    """Adam's memory of those of a network's weights whose names begin with a word"""
 
-    def __init__(self, weights: Mapping[str, np.ndarray]) -> None:
-        self.weights: LearnerArrays = {k: jnp.asarray(v) for k, v in weights.items()}
+    def __init__(self, weights: Mapping[str, np.ndarray], part: str) -> None:
+        self.weights: LearnerArrays = {
+            k: jnp.asarray(v) for k, v in weights.items() if k.startswith(part)
+        }
         self.first: LearnerArrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
         self.second: LearnerArrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
         self.steps = 0
@@ -46,10 +48,11 @@ class Moments:
 
 
 class MixedLearner:
-    """A trunk in common and each copy's classes, learnt a copy at a time"""
+    """A trunk in common, the first's, and each copy's classes, learnt a copy at a time"""
 
-    def __init__(self, trunk: Weights, classes: Sequence[Weights]) -> None:
-        self.trunk, self.classes = Moments(trunk), [Moments(c) for c in classes]
+    def __init__(self, networks: Sequence[Weights]) -> None:
+        self.trunk = Moments(networks[0], "trunk/")
+        self.classes = [Moments(weights, "classes/") for weights in networks]
         self.compiled: list[CompiledStep] = [jax.jit(advance_weights, donate_argnums=(0, 1))] * len(
             self.classes
         )
@@ -80,10 +83,7 @@ class Learner(MixedLearner):
     """One copy's network"""
 
     def __init__(self, weights: Weights) -> None:
-        super().__init__(
-            {k: v for k, v in weights.items() if k.startswith("trunk/")},
-            [{k: v for k, v in weights.items() if k.startswith("classes/")}],
-        )
+        super().__init__([weights])
 
     def learn(self, batch: dict[str, np.ndarray], rate: float) -> float:
         return float(self.step(0, batch, rate))

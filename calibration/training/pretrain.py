@@ -174,10 +174,7 @@ def teach_trunk(
         from calibration.training.learning import MixedLearner
 
         whole = [initial_weights(p.lesson.shapes, seed + n, begin) for n, p in enumerate(printings)]
-        learner = MixedLearner(
-            {k: v for k, v in whole[0].items() if k.startswith("trunk/")},
-            [{k: v for k, v in w.items() if k.startswith("classes/")} for w in whole],
-        )
+        learner = MixedLearner(whole)
         rng = np.random.default_rng(seed)
         kept: dict[int, deque[LargeBatch]] = defaultdict(lambda: deque(maxlen=KEPT))
         batches = made.take_batches()

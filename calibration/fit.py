@@ -23,6 +23,7 @@ from vision.geometry.posed_photo import Shot
 from vision.reader import Reader
 from vision.registration.registrar import Registrar
 
+LEARNING = ".learning.npz"  # in the copy's folder: checkpoint of an interrupted training
 Progress = Callable[[str, float], None]
 
 
@@ -68,9 +69,6 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
             "lay the four cards of `nilometer print` round it, and write markers = true"
         )
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
-
-
-LEARNING = ".learning.npz"  # in the copy's folder: checkpoint of an interrupted training
 
 
 def calibrate_copy(

@@ -29,6 +29,7 @@ from vision.registration.aruco_cards import IDS, find_cards, ideal_cards
 Outline = tuple[Point, ...]
 
 TOUCH = 3.0  # mm: outlines drawn by finger that come this close touch
+NEAR_BORDER = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
 # times TOUCH: the least length of a common border; cells that meet in a point are not neighbours
 SHARED_BORDER = 1.5
 MOST_SITES, MOST_POINTS = 1500, 400
@@ -233,8 +234,7 @@ def touching_cells(
 ) -> dict[str, set[str]]:
     """cell -> the cells whose outlines come within TOUCH mm of its own along a real length of
     border."""
-    reach = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
-    grown = {i: cv2.dilate(m, reach) for i, m in masks.items()}
+    grown = {i: cv2.dilate(m, NEAR_BORDER) for i, m in masks.items()}
     across = round(size[0])
     out: dict[str, set[str]] = {i: set() for i in masks}
     boxes = {i: cv2.boundingRect(m) for i, m in grown.items()}
@@ -335,12 +335,11 @@ def _of_sites(sites: Sequence[TracedSite], base: Mapping[str, Any]) -> list[Plan
 
 def _find_overlaps(masks: Mapping[str, np.ndarray]) -> list[PlanFault]:
     # A strip along a common border as narrow as a finger's error does not count as overlap.
-    inner = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
     boxes = {i: cv2.boundingRect(m) for i, m in masks.items()}
     return [
         PlanFault(say("{one} and {two} overlap", one=a, two=b), (a, b))
         for a, b in itertools.combinations(masks, 2)
-        if _boxes_meet(boxes[a], boxes[b]) and cv2.erode(masks[a] & masks[b], inner).any()
+        if _boxes_meet(boxes[a], boxes[b]) and cv2.erode(masks[a] & masks[b], NEAR_BORDER).any()
     ]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from calibration.cutouts.outlines import colour_difference
 from calibration.cutouts.seek import Samplers
 from calibration.cutouts.specimens import fill_mask, footprint_polygon
+from vision.geometry.coarse_grid import sample_at
 from vision.geometry.footprints import camera_position, depth_within, top_shift
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_groups import outline_size
@@ -275,7 +276,7 @@ def unfold_lean(
     v = (np.arange(h) + 0.5) / view.scale - beside
     u = np.where(u < 0, u, np.where(u < reach, u * length / reach, u - reach + length))
     px = view.to_px(foot + u[None, :, None] * along + v[:, None, None] * across).astype(np.float32)
-    return cv2.remap(canvas, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return sample_at(canvas, px, cv2.BORDER_REPLICATE)
 
 
 def fold_lean(
@@ -288,8 +289,8 @@ def fold_lean(
     u, v = mm @ along, mm @ across
     u = np.where(u < 0, u, np.where(u < length, u * look.reach / length, u - length + look.reach))
     px = ((np.stack([u, v], -1) + look.beside) * look.scale - 0.5).astype(np.float32)
-    patch = cv2.remap(look.patch, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return patch, cv2.remap(look.mask, px, None, cv2.INTER_LINEAR)
+    patch = sample_at(look.patch, px, cv2.BORDER_REPLICATE)
+    return patch, sample_at(look.mask, px, cv2.BORDER_CONSTANT)
 
 
 def standing_points(

@@ -36,20 +36,18 @@ def draw_card_banks(
         samples = min(scale, CARD_SAMPLES / longest)
         drawn: dict[tuple, list[tuple[int, np.ndarray]]] = defaultdict(list)
         for c, kind in cards:
-            size = tuple(max(round(v * samples), 1) for v in plan.pieces[kind].footprint)
+            size, full = (
+                tuple(max(round(v * fine), 1) for v in plan.pieces[kind].footprint)
+                for fine in (samples, scale)
+            )
             for look in looks[kind][:LOOKS_OF_CARD]:
-                full = tuple(max(round(v * scale), 1) for v in plan.pieces[kind].footprint)
                 picture = cv2.resize(look.patch, full, interpolation=cv2.INTER_AREA)
                 drawn[size, look.lies != "upright"].append((c, picture))
-        out[n] = CardBank(
-            samples,
-            tuple(
-                CardLooks.of(
-                    np.array([c for c, _ in some]), np.stack([p for _, p in some]), size, quarters
-                )
-                for (size, quarters), some in drawn.items()
-            ),
-        )
+        banked = []
+        for (size, quarters), some in drawn.items():
+            numbers, pictures = zip(*some)
+            banked.append(CardLooks.of(np.array(numbers), np.stack(pictures), size, quarters))
+        out[n] = CardBank(samples, tuple(banked))
     return out
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from calibration.cutouts.print_alignment import align_prints, in_tone
 from calibration.cutouts.seek import Samplers
-from calibration.cutouts.specimens import Specimen, crop_straight
+from calibration.cutouts.specimens import Specimen
+from tests.support.drawn_pieces import found_piece
 from vision.learned.canvas import Canvas
 from vision.plan import parse_plan
 
@@ -53,12 +54,9 @@ def found_cards(photos, found) -> tuple[Samplers, list[Specimen]]:
     """Photos of a card each, and these cards as they were found: (kind, mm right and down of where
     it lies)"""
     samplers = Samplers(PLAN, VIEW, (), photos, photos)
-    cards = []
-    for n, (kind, off) in enumerate(found):
-        top = MIDDLE + off
-        look = crop_straight(photos[n], VIEW, top, 0.0, (CARD, CARD))
-        clear = np.ones(look.shape[:2], np.float32)
-        cards.append(Specimen(n, "F1", kind, top, 0.0, 0.0, look, clear))
+    cards = [found_piece(n, kind, MIDDLE + off) for n, (kind, off) in enumerate(found)]
+    for s in cards:
+        samplers.cut_look(s)
     return samplers, cards
 
 

@@ -124,7 +124,7 @@ def calibrate_copy(
     for kept in (copy.before, copy.folder / LEARNING):
         kept.unlink(missing_ok=True)
     missing = [p.kind for p in missing_kinds(copy)]
-    astray = tapped_astray(copy, shots, registrar.rise)
+    astray = list(tapped_astray(copy, shots, registrar.rise))
     astray += outlines_astray(copy.plan, reader.plan)
     copy = msgspec.structs.replace(copy, plan=reader.plan)
     out = Report(

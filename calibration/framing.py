@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import cv2
 import msgspec
@@ -122,27 +122,27 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
             return None
         return cls(plan, View.of(image, pose), (image.shape[1], image.shape[0]))
 
-    def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]] | None) -> list[Text]:
+    def remarks(
+        self, image: np.ndarray, layout: Mapping[str, Sequence[str]] | None
+    ) -> Iterator[Text]:
         """Advice for a better picture with the same camera: hands away, pieces laid, a board in
         view, or, for an empty board, different light. layout: what should lie there, None if
         unknown."""
         now = View.of(image, self.view.pose)
         if now.small.shape != self.view.small.shape:
-            return []
-        out = []
+            return
         unseen = sum(not self._in_view(site) for site in self.plan.site)
         if unseen:
-            out.append(
-                say(
-                    "{n} of the board's places lie outside the picture: move the camera "
-                    "and take the first photo again",
-                    n=unseen,
-                )
+            yield say(
+                "{n} of the board's places lie outside the picture: move the camera "
+                "and take the first photo again",
+                n=unseen,
             )
         if find_foreign(self.plan, now, self.view) is not None:
-            return [*out, say("A hand or something else seems to reach over the board.")]
+            yield say("A hand or something else seems to reach over the board.")
+            return
         if layout is None:
-            return out
+            return
         known = np.ones(now.small.shape[:2], bool)
         before = match_lighting(self.view.small, now.small, known)
         changed = find_differences(before, now.small, known)[1]
@@ -154,30 +154,23 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         )
         other = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
         if not empty and other and np.mean(other) < LAID_SHARE:
-            out.append(
-                say("None of the {all} pieces can be seen yet.", all=len(other))
-                if not any(other)
-                else say(
+            if any(other):
+                yield say(
                     "Of {all} places to lay something on {n} look otherwise than empty.",
                     all=len(other),
                     n=sum(other),
                 )
-            )
+            else:
+                yield say("None of the {all} pieces can be seen yet.", all=len(other))
         elif empty and other and np.mean(other) > LITTERED:
-            out.append(
-                say(
-                    "{n} places look otherwise than in the first photo: is the board empty?",
-                    n=sum(other),
-                )
+            yield say(
+                "{n} places look otherwise than in the first photo: is the board empty?",
+                n=sum(other),
             )
         elif empty and np.abs(now.small.astype(float) - self.view.small).mean() < SAME_LIGHT:
-            out.append(
-                say(
-                    "The light is as in the first photo: switch a lamp on or off, that "
-                    "teaches more."
-                )
+            yield say(
+                "The light is as in the first photo: switch a lamp on or off, that teaches more."
             )
-        return out
 
     def small(self) -> list[Text]:
         """Advice if the board takes up too little of the first photo"""

@@ -122,7 +122,8 @@ class Session:
             return []
         if number == 0:
             return [] if self.markers else self._bare.small()
-        return self._bare.remarks(image, None if number is None else self.steps[number].layout)
+        layout = None if number is None else self.steps[number].layout
+        return list(self._bare.remarks(image, layout))
 
     def add(self, layout: AnyLayout) -> None:
         """One more photo to take, of this layout"""

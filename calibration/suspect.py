@@ -47,10 +47,9 @@ ASTRAY_PX = 20  # at 1640 wide: a careful tap is never farther off
 POORLY_FOUND_PX = 2.0  # at 1640 wide: above this error, a board is read less well
 
 
-def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text]:
+def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> Iterator[Text]:
     """One sentence for each photo whose tapped corners are far from the board's estimated ones;
     rise: mm by which the corners are above the sites"""
-    out = []
     for photo, shot in zip(copy.photos, shots):
         corners = photo.corners
         if corners is None or copy.markers:
@@ -58,13 +57,11 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners, rise)
         turn = nearest_order(corners, there)
         if turn:
-            out.append(
-                say(
-                    "in {photo} the pieces lie as if corner {number} had been tapped "
-                    "first: it was taken so",
-                    photo=photo.name,
-                    number=turn + 1,
-                )
+            yield say(
+                "in {photo} the pieces lie as if corner {number} had been tapped "
+                "first: it was taken so",
+                photo=photo.name,
+                number=turn + 1,
             )
         off = np.linalg.norm(np.roll(corners, turn, 0) - there, axis=1)
         far = ", ".join(
@@ -74,39 +71,31 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         if shot.pose.by == "tiles":  # laid by hand on a bare table: taps cannot be more exact
             poor = PATTERN_MM * board_scale(shot.pose, copy.plan)
         if shot.pose.error_px > poor:
-            out.append(
-                say(
-                    "in {photo} the board is only found to {error} pixels: tap its "
-                    "corners again, corner {number} first; it should lie flat",
-                    photo=photo.name,
-                    error=f"{shot.pose.error_px:.1f}",
-                    number=int(np.argmax(off)) + 1,
-                )
+            yield say(
+                "in {photo} the board is only found to {error} pixels: tap its "
+                "corners again, corner {number} first; it should lie flat",
+                photo=photo.name,
+                error=f"{shot.pose.error_px:.1f}",
+                number=int(np.argmax(off)) + 1,
             )
         elif far:
-            out.append(
-                say(
-                    "in {photo} corners were tapped beside the board's: {corners}; they "
-                    "were taken from its sides",
-                    photo=photo.name,
-                    corners=far,
-                )
+            yield say(
+                "in {photo} corners were tapped beside the board's: {corners}; they "
+                "were taken from its sides",
+                photo=photo.name,
+                corners=far,
             )
-    return out
 
 
-def outlines_astray(given: Plan, aligned: Plan) -> list[Text]:
+def outlines_astray(given: Plan, aligned: Plan) -> Iterator[Text]:
     """One sentence if a plan's outlines had to be moved onto the print"""
     off = [np.linalg.norm(b.centre - a.centre) for a, b in zip(given.site, aligned.site)]
-    if max(off) == 0:
-        return []
-    return [
-        say(
+    if max(off) > 0:
+        yield say(
             "the plan's outlines lie up to {mm} mm beside what is printed on the board: they "
             "were moved onto it; do its width and height fit?",
             mm=f"{max(off):.0f}",
         )
-    ]
 
 
 def blurred_photos(plan: Plan, shots: list[Shot]) -> list[str]:
@@ -261,26 +250,21 @@ def layout_doubts(
     rows: Iterable[Row],
     burnt: Sequence[str] = (),
     cut: Sequence[Specimen] = (),
-) -> list[Text]:
+) -> Iterator[Text]:
     """What to look at before anything else; rows: sites of these photos as they are read; burnt:
     photos whose pieces are too bright to be told from a pale board; cut: the cut-out pieces used
     for training"""
-    out = []
     if names := blurred_photos(plan, shots):
-        out.append(
-            say(
-                "{photos} is not sharp: take it anew, with the camera at rest",
-                photos=", ".join(names),
-            )
+        yield say(
+            "{photos} is not sharp: take it anew, with the camera at rest",
+            photos=", ".join(names),
         )
     wrong = swapped_photos(plan, shots)
-    out += [
-        say(
+    for name in wrong:
+        yield say(
             "what lies in {photo} is hardly what its layout says: is that another photo's?",
             photo=name,
         )
-        for name in wrong
-    ]
     rows = [r for r in rows if r.photo not in wrong]
     pairs = [
         (shots[a.photo].name, a.site, b.site, a.kind, b.kind) for a, b in find_swapped(plan, cut)
@@ -289,23 +273,19 @@ def layout_doubts(
     pairs = [pair for pair in pairs if pair[0] not in wrong]
     pairs += [pair for pair in traded_sites(rows) if frozenset(pair[:3]) not in said]
     for photo, site, other, a, b in pairs[:MOST]:
-        out.append(
-            say(
-                "look at {site} and {other} in {photo}: {a} and {b} seem to have changed places",
-                site=site,
-                other=other,
-                photo=photo,
-                a=a,
-                b=b,
-            )
+        yield say(
+            "look at {site} and {other} in {photo}: {a} and {b} seem to have changed places",
+            site=site,
+            other=other,
+            photo=photo,
+            a=a,
+            b=b,
         )
     if each_other := pointing_kinds(plan, rows):
-        out.append(
-            say(
-                "{pairs} are taken for each other: if only the way they point tells "
-                "them, write directed = true into the plan",
-                pairs=", ".join(f"{a}/{b}" for a, b in each_other),
-            )
+        yield say(
+            "{pairs} are taken for each other: if only the way they point tells "
+            "them, write directed = true into the plan",
+            pairs=", ".join(f"{a}/{b}" for a, b in each_other),
         )
     clear = [s for s in shots if s.name not in (*burnt, *wrong)]
     odd = {
@@ -314,13 +294,10 @@ def layout_doubts(
     }
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted_sites(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:
-        out.append(
-            say(
-                "look at {site} in {photo}: its layout says {want}, the photo seems to show {got}",
-                site=site,
-                photo=photo,
-                want=want or say("nothing"),
-                got=got or say("nothing"),
-            )
+        yield say(
+            "look at {site} in {photo}: its layout says {want}, the photo seems to show {got}",
+            site=site,
+            photo=photo,
+            want=want or say("nothing"),
+            got=got or say("nothing"),
         )
-    return out

@@ -90,7 +90,7 @@ def test_a_blurred_photo_and_a_piece_that_does_not_lie_there_are_named():
     said = [str(t) for t in layout_doubts(plan, [*shots, soft], [])]
     assert "soft.jpg is not sharp" in said[0] and "b2 in one.jpg" in said[1] and len(said) == 2
     honest = [shots[0], shot("one.jpg", full, full)]
-    assert layout_doubts(plan, honest, []) == []
+    assert list(layout_doubts(plan, honest, [])) == []
 
 
 def test_a_layout_of_another_photo_is_told_as_that():
@@ -198,11 +198,10 @@ def test_corners_tapped_astray_are_told_by_photo_and_number(taps, error, told):
     assert [str(line) for line in tapped_astray(copy, [SimpleNamespace(pose=pose)])] == told
     if error > 1:  # tiles laid by hand are known no better, and another tap is no help
         loose = SimpleNamespace(pose=msgspec.structs.replace(pose, by="tiles", error_px=3.0))
-        assert "only found" not in str(tapped_astray(copy, [loose])[0])
+        assert "only found" not in str(next(tapped_astray(copy, [loose])))
     photo.corners = np.roll(pose.to_px(plan.corners), -1, 0)
-    assert "as if corner 2 had been tapped first" in str(
-        tapped_astray(copy, [SimpleNamespace(pose=pose)])[0]
-    )
+    said = next(tapped_astray(copy, [SimpleNamespace(pose=pose)]))
+    assert "as if corner 2 had been tapped first" in str(said)
 
 
 def test_kinds_taken_for_each_other_may_be_told_by_the_way_they_point():

@@ -30,24 +30,14 @@ class SiteAnswer(msgspec.Struct, frozen=True, eq=False):
     want: int
     told: np.ndarray
 
-    @property
-    def right(self) -> bool:
-        return int(self.told.argmax()) == self.want
-
 
 class PieceAnswer(msgspec.Struct, frozen=True, eq=False):
-    """form: the piece's; want: its kind, by number; found: the chance given to a piece there; kinds:
-    which it may be -> probability"""
+    """want: the piece's kind, by number; found: the chance given to a piece there; kinds: which it may
+    be -> probability"""
 
-    form: int
     want: int
     found: float
     kinds: dict[int, float]
-
-    @property
-    def told(self) -> int:
-        """The likeliest kind"""
-        return max(self.kinds, key=self.kinds.__getitem__)
 
 
 class Examination(msgspec.Struct, frozen=True):
@@ -59,13 +49,12 @@ class Examination(msgspec.Struct, frozen=True):
     def trial(self, reader: LearnedReader) -> Trial:
         """The same as sites that were read; none of those that show something foreign, nor of
         blocks, which are no sites"""
-        rows = [
-            Row("", "", reader.groups[a.group].reads, reader.groups[a.group].classes[a.want], told)
-            for a in self.sites
-            if a.want != FOREIGN and reader.groups[a.group].classes[a.want] != UNDER
-            if reader.groups[a.group].ids
-            for told in [reader.pile_evidence(reader.groups[a.group], a.told)]
-        ]
+        rows = []
+        for a in self.sites:
+            g = reader.groups[a.group]
+            if a.want != FOREIGN and g.classes[a.want] != UNDER and g.ids:
+                seen = reader.pile_evidence(g, a.told)
+                rows.append(Row("", "", g.reads, g.classes[a.want], seen))
         for a in self.pieces:
             told = [((reader.names[k],), p * a.found) for k, p in a.kinds.items()]
             options = sorted([*told, ((), 1 - a.found)], key=lambda o: -o[1])
@@ -115,7 +104,7 @@ def examine_network(lesson: Lesson, reader: LearnedReader) -> Examination:
             x, y = np.round((mine[:, 2:] + 0.5) / 2 - 0.5).astype(int).T
             found, kinds = reader.weigh_places(f, [glance], one[y, x], mine[:, 2:4], sample.camera)
             out.pieces.extend(
-                PieceAnswer(f, int(want), float(p), dict(zip(reader.of_form[f], row.tolist())))
+                PieceAnswer(int(want), float(p), dict(zip(reader.of_form[f], row.tolist())))
                 for want, p, row in zip(mine[:, 1], found, kinds)
             )
     return out

@@ -39,7 +39,7 @@ def piece(form, want, told=None, found=0.9):
     told = want if told is None else told
     others = {SHIP} if form == 0 else {MAN, CHIEF}
     kinds = {k: 0.8 if k == told else 0.2 for k in others | {told}}
-    return PieceAnswer(form, want, found, kinds)
+    return PieceAnswer(want, found, kinds)
 
 
 def test_what_was_told_is_judged_as_sites_are_that_were_read():

@@ -15,9 +15,9 @@ from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites
 from vision.plan import Plan, Site
 
-BESIDE = 8.0  # mm about what lies on a site that may show a piece's edge or its shadow
-SMOOTH = 15.0  # mm over which light is told from the board that shows beside a piece
-FEWER = 4  # times coarser at which that is done
+HIDDEN_BESIDE = 8.0  # mm about what lies on a site that may show a piece's edge or its shadow
+LIGHT_AROUND = 15.0  # mm over which light is told from the board that shows beside a piece
+LIGHT_COARSER = 4  # times coarser at which that is done
 SOFT_EDGE = 1.5  # pixels over which what was seen turns into what is filled in
 LEAST_BARE = 0.15  # of a board that must show for its photo to be told from
 
@@ -58,7 +58,7 @@ def cover_pieces(plan: Plan, view: Canvas, shot: Shot) -> np.ndarray:
             ends = np.vstack([outline, outline + top_shift(camera, np.array(outline), height)])
             hull = cv2.convexHull(view.to_px(ends).astype(np.float32))
             cv2.fillConvexPoly(out, np.rint(hull).astype(np.int32), 1)
-    across = 2 * round(BESIDE * view.scale) + 1
+    across = 2 * round(HIDDEN_BESIDE * view.scale) + 1
     return cv2.dilate(out, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across)))
 
 
@@ -77,14 +77,14 @@ def fill_board(
     """A log canvas with the empty one, both (H, W, 3), where pieces hide it (H, W), in the light of the bare board
     (H, W) about them. scale: pixels a mm"""
     h, w = hidden.shape
-    size = w // FEWER, h // FEWER
+    size = w // LIGHT_COARSER, h // LIGHT_COARSER
     shows = bare.astype(np.float32)
     off, some = (
         cv2.resize(v, size, interpolation=cv2.INTER_AREA)
         for v in ((canvas - empty) * shows[..., None], shows)
     )
     usual = off.sum((0, 1)) / some.sum()
-    wide = SMOOTH * scale / FEWER
+    wide = LIGHT_AROUND * scale / LIGHT_COARSER
     light = cv2.GaussianBlur(off, (0, 0), wide) + 1e-3 * usual.astype(np.float32)
     light /= cv2.GaussianBlur(some, (0, 0), wide)[..., None] + np.float32(1e-3)
     light = cv2.resize(light, (w, h), interpolation=cv2.INTER_LINEAR)

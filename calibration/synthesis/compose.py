@@ -55,7 +55,7 @@ SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
 # of the made-up samples in which tiles and cards lie where their kind does not belong, how many at most
-MISPLACED, MOST_MISPLACED = 0.3, 3
+MISPLACED, MOST_MISPLACED = 0.15, 2
 CROWDED = 0.4  # of the made-up samples show pieces close together where no site is
 CROWD_APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)

@@ -55,7 +55,7 @@ SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves
 STREWN, MOST_STREWN = 0.6, 24  # of the made-up samples in which pieces are strewn about, how many
 # of the made-up samples in which tiles and cards lie where their kind does not belong, how many at most
-MISPLACED, MOST_MISPLACED = 0.15, 2
+STRANGE_SHOWN, MOST_STRANGE = 0.15, 2
 CROWDED = 0.4  # of the made-up samples show pieces close together where no site is
 CROWD_APART = (1.0, 1.35)  # of a site's longer side between pieces laid so
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
@@ -405,7 +405,7 @@ class Composer:
             self.scatter_loose(paint, truth, outline, g, tall, lean)
         if self.form and rng.random() < STREWN:
             self.strew_pieces(paint, truth, evening)
-        if rng.random() < MISPLACED:
+        if rng.random() < STRANGE_SHOWN:
             self.misplace_pieces(paint, truth)
         self.stand_pieces(paint)
         self.forget_hidden(paint, truth)
@@ -814,7 +814,7 @@ class Composer:
     def misplace_pieces(self, paint: Painter, truth: Truth) -> None:
         """Lays tiles and cards where their kind does not belong: there they are something foreign"""
         rng = self.rng
-        for _ in range(int(rng.integers(1, MOST_MISPLACED + 1))):
+        for _ in range(int(rng.integers(1, MOST_STRANGE + 1))):
             middle = self.view.to_mm(paint.origin + SIDE / 2)
             reach = SIDE / 2 / self.view.scale
             shown = [i for i in truth.labels if np.abs(self.sites[i].centre - middle).max() < reach]

@@ -178,7 +178,7 @@ def least_unlikeness(
         for g in groups:
             sites = [plan.sites[i] for i in g.ids if truth.labels.get(i)]
             if sites and not g.tall:
-                least.append(float(compare_sites(view, g, sites, off).min()))
+                least.append(float(compare_sites(view, g, sites, off).max(1).min()))
     return min(SURELY_PLAIN * min(least, default=0.0), MOST_PLAIN)
 
 

@@ -31,10 +31,10 @@ def average_cells(logs: np.ndarray) -> np.ndarray:
 
 
 def differ_from_empty(off: np.ndarray, at: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """(r,) log units by which sites differ from the empty board where they differ most, in any colour.
-    off: (h/4, w/4, 3) difference of both canvases' cells; at: (r, 2) px, axes: (r, 2, 2) px sides"""
+    """(r, places) log units by which sites differ from the empty board, in the colour in which they differ
+    most. off: (h/4, w/4, 3) difference of both canvases' cells; at: (r, 2) px, axes: (r, 2, 2) px sides"""
     places = grid_places(at, axes, PLAIN_GRID, CELL, off.shape[:2])
-    return np.abs(gather_places(off, *places)).max((1, 2))
+    return np.abs(gather_places(off, *places)).max(2)
 
 
 def compare_sites(
@@ -44,7 +44,7 @@ def compare_sites(
     off: np.ndarray,
     origin: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """As `differ_from_empty`, of a group's sites, each looked at as it lies. origin: (2,) canvas pixel of
+    """As `differ_from_empty`, of a group's sites, each looked at as it lies; origin: (2,) canvas pixel of
     the differences' first"""
     at = view.to_px(np.array([s.centre for s in sites])) - origin
     side = view.scale * np.array([site_box(s).max() for s in sites])

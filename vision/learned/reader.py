@@ -83,7 +83,13 @@ from vision.learned.piece_view import (
     weigh_filled,
     weigh_pieces,
 )
-from vision.learned.plain_sites import CELL, average_cells, compare_sites, plain_logs
+from vision.learned.plain_sites import (
+    CELL,
+    MOST_PLAIN,
+    average_cells,
+    compare_sites,
+    plain_logs,
+)
 from vision.learned.sampling import (
     close_up,
     frame_pieces,
@@ -121,6 +127,8 @@ PLAIN_TOP = math.log(0.02)
 # a site that something must cover; pixels of which one is kept
 PLAINLY_FILLED, PLAINLY_BARE, SURELY_FILLED = (math.log(v) for v in (0.02, 0.98, 0.97))
 FILLING, FEWER_PIXELS = 0.7, 5
+# log units by which so much of a site differs from the empty board that cards of other sites are compared there
+STRANGE_UNLIKE, MOSTLY_UNLIKE = MOST_PLAIN, 0.6
 OVERLOOKED = 0.1  # the chance of a piece on a pile of which nothing was found
 LIKELY_BLOCK = math.log(0.02)  # chance of a piece over several sites from which it is looked at
 UNLIKELY = 0.01  # the least that a loose piece found on a pile's site says of what lies there
@@ -243,6 +251,7 @@ class LearnedReader:
                 rows = self.classify_sites(n, ids, quarter, shown, off, part.origin, tops)
                 rows = self.hear_blocks(n, ids, rows, quarter, shown, part.origin)
                 rows = self.hear_filled(n, ids, rows, part)
+                rows = self.hear_strange(n, ids, rows, off, part, pieces)
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     heard = self.hear_piece(n, row, top)
@@ -425,7 +434,7 @@ class LearnedReader:
         uppermost on each"""
         g, sites = self.groups[group], [self.plan.sites[i] for i in ids]
         out = np.tile(plain_logs(len(g.classes)), (len(sites), 1))
-        unlike = compare_sites(self.view, g, sites, off, origin) >= self.plain
+        unlike = compare_sites(self.view, g, sites, off, origin).max(1) >= self.plain
         asked = np.flatnonzero(unlike | np.array([t is not None for t in tops]))
         if not len(asked):
             return out
@@ -664,6 +673,34 @@ class LearnedReader:
         for n in doubted:
             known = np.concatenate([np.zeros((0, 3), np.float32), *colours[likely[n]]])
             out[n, EMPTY] -= weigh_filled(*self.cut_site(ids[n], part), known)
+        return log_softmax(out)
+
+    def hear_strange(
+        self,
+        group: int,
+        ids: Sequence[str],
+        logs: np.ndarray,
+        off: np.ndarray,
+        part: CanvasPart,
+        pieces: Sequence[Finding],
+    ) -> np.ndarray:
+        """(sites, classes) log-probabilities, those of something foreign where no card belongs, most of a site
+        does not look empty, and a card of other sites fits better than nothing. off: as of
+        `differ_from_empty`; pieces: that were found in this part"""
+        g = self.groups[group]
+        if g.reads != "cluster" or group in self.cards:
+            return logs
+        sites = [self.plan.sites[i] for i in ids]
+        unlike = compare_sites(self.view, g, sites, off, part.origin) > STRANGE_UNLIKE
+        asked, out = np.flatnonzero(unlike.mean(1) > MOSTLY_UNLIKE), logs.copy()
+        for m, bank in self.cards.items() if len(asked) else ():
+            scene, known = self.see_cards(m, part, pieces), bank.known_classes()
+            alike = np.full(len(self.groups[m].classes), -math.log(len(self.groups[m].classes)))
+            places = self.sample_places(m, [ids[n] for n in asked], part)
+            for n, at in zip(asked, places):
+                fits, _ = weigh_cards(bank, scene, at, 0, alike)
+                if not np.isnan(fits[EMPTY]):
+                    out[n, FOREIGN] += max(float(fits[known].max() - fits[EMPTY]), 0.0)
         return log_softmax(out)
 
     def fills_site(self, contents: Sequence[str], site: str) -> bool:

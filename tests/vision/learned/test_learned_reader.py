@@ -67,6 +67,7 @@ from vision.learned.network import (
     standing_axes,
     turn_templates,
 )
+from vision.learned.plain_sites import average_cells
 from vision.learned.reader import OVERLOOKED, Glance, LearnedReader
 from vision.learned.sampling import close_up, frame_pieces, frame_tops, nearest_tops
 from vision.learned.trunk import Trunk
@@ -742,6 +743,33 @@ def test_a_doubt_whether_something_fills_a_site_is_told_by_every_pixel_of_it(til
     logs[:, tile], logs[:, small] = logs[:, small], logs[:, tile].copy()
     asked = tile_reader.hear_filled(group, ["P1", "P2", "P3"], logs, whole_part(seen))
     assert asked is logs, "a cube may lie anywhere on it"
+
+
+@pytest.mark.parametrize("lies", ["card", "nothing", "unknown"])
+def test_a_card_where_none_belongs_is_something_foreign(tile_reader, lies):
+    [(pile, bank)] = tile_reader.cards.items()
+    field = next(n for n, g in enumerate(tile_reader.groups) if "F1" in g.ids)
+    side = round(50 * tile_reader.view.scale)
+    prints = np.random.default_rng(8).normal(4.0, 1.5, (2, 20, 20, 3))
+    face, other = (
+        cv2.resize(cv2.GaussianBlur(p, (0, 0), 1.2), (side, side)).astype(np.float32)
+        for p in prints
+    )
+    looks = CardLooks.of(bank.looks[0].classes, face[None], (20, 20), False)
+    tile_reader.cards = {pile: CardBank(0.4, (looks,))}
+    seen = tile_reader.empty.copy()
+    x, y = np.rint(tile_reader.view.to_px(np.array([130.0, 50.0])) - side / 2 + 0.5).astype(int)
+    if lies != "nothing":
+        seen[y : y + side, x : x + side] = face if lies == "card" else other
+    off = average_cells(seen) - tile_reader.empty_cells
+    logs = np.log(np.array([[0.95, 0.05]]))
+    heard = tile_reader.hear_strange(field, ["F1"], logs, off, whole_part(seen), [])
+    assert heard.shape == (1, len(tile_reader.groups[field].classes))
+    if lies == "card":
+        assert math.exp(heard[0, FOREIGN]) > 0.9
+    else:
+        assert heard == pytest.approx(logs, abs=0.01)
+    assert tile_reader.hear_strange(pile, ["P1"], logs, off, whole_part(seen), []) is logs
 
 
 def test_cards_are_kept_with_the_reader(card_reader, image):

@@ -243,6 +243,7 @@ class LearnedReader:
         strangers = self.piles.find_strangers(pieces, self.homes)
         out: dict[str, SiteEvidence] = {}
         clusters: dict[str, tuple[int, np.ndarray]] = {}
+        strange: dict[str, dict[str, float]] = {}
         for n, g, ids in wanted:
             tops = [self.uppermost_piece(n, i, pieces) for i in ids]
             if g.tall:
@@ -251,7 +252,8 @@ class LearnedReader:
                 rows = self.classify_sites(n, ids, quarter, shown, off, part.origin, tops)
                 rows = self.hear_blocks(n, ids, rows, quarter, shown, part.origin)
                 rows = self.hear_filled(n, ids, rows, part)
-                rows = self.hear_strange(n, ids, rows, off, part, pieces)
+                rows, named = self.hear_strange(n, ids, rows, off, part, pieces)
+                strange |= named
             if g.reads == "pile":
                 for site, row, top in zip(ids, rows, tops):
                     heard = self.hear_piece(n, row, top)
@@ -263,7 +265,7 @@ class LearnedReader:
             else:
                 clusters |= {site: (n, row) for site, row in zip(ids, rows)}
         lies: dict[str, Lie] = {}
-        out |= self.tell_clusters(clusters, part, pieces, lies)
+        out |= self.tell_clusters(clusters, part, pieces, lies, strange)
         if self.forms:
             doubted = {i: v for i, v in clusters.items() if self.is_doubted(v[0], out[i])}
             for ids, around in self.windows_about(doubted, part).items():
@@ -293,10 +295,11 @@ class LearnedReader:
         part: CanvasPart,
         pieces: Sequence[Finding],
         lies: dict[str, Lie],
+        strange: Mapping[str, Mapping[str, float]],
     ) -> dict[str, SiteEvidence]:
         """What lies on these. clusters: site -> (group, (classes,) log-probabilities of its card);
         pieces: that were found in this part; lies: site -> how its card was laid, as far as it was; more are
-        added"""
+        added; strange: as of `hear_strange`"""
         loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
         for found in pieces:
             for site, share in self.homes.share_foot(found.foot).items():
@@ -308,7 +311,7 @@ class LearnedReader:
             if n in self.cards and ids:
                 rows = self.hear_cards(n, ids, rows, part, pieces, lies)
             for site, row in zip(ids, rows):
-                out[site] = self.cluster_evidence(g, row, loose[site])
+                out[site] = self.cluster_evidence(g, row, loose[site], strange.get(site, {}))
         return out
 
     def is_doubted(self, group: int, found: SiteEvidence) -> bool:
@@ -347,7 +350,7 @@ class LearnedReader:
         ground = self.draw_cards(clusters, told, part, pieces, lies)
         found = self.find_pieces((first, self.glance_turned(part.seen, ground.picture)), part)
         found = self.hear_ground(found, part, ground)
-        return self.tell_clusters(clusters, part, found, lies)
+        return self.tell_clusters(clusters, part, found, lies, {})
 
     def hear_ground(
         self, pieces: Sequence[Finding], part: CanvasPart, ground: Ground
@@ -683,25 +686,29 @@ class LearnedReader:
         off: np.ndarray,
         part: CanvasPart,
         pieces: Sequence[Finding],
-    ) -> np.ndarray:
-        """(sites, classes) log-probabilities, those of something foreign where no card belongs, most of a site
-        does not look empty, and a card of other sites fits better than nothing. off: as of
-        `differ_from_empty`; pieces: that were found in this part"""
-        g = self.groups[group]
+    ) -> tuple[np.ndarray, dict[str, dict[str, float]]]:
+        """((sites, classes) log-probabilities, those of something foreign where no card belongs, most of a site
+        does not look empty, and a card of other sites fits better than nothing; site -> card -> its share of
+        these). off: as of `differ_from_empty`; pieces: that were found in this part"""
+        g, named = self.groups[group], {}
         if g.reads != "cluster" or group in self.cards:
-            return logs
+            return logs, named
         sites = [self.plan.sites[i] for i in ids]
         unlike = compare_sites(self.view, g, sites, off, part.origin) > STRANGE_UNLIKE
         asked, out = np.flatnonzero(unlike.mean(1) > MOSTLY_UNLIKE), logs.copy()
         for m, bank in self.cards.items() if len(asked) else ():
             scene, known = self.see_cards(m, part, pieces), bank.known_classes()
+            kinds = [self.groups[m].classes[c][0] for c in known]
             alike = np.full(len(self.groups[m].classes), -math.log(len(self.groups[m].classes)))
             places = self.sample_places(m, [ids[n] for n in asked], part)
             for n, at in zip(asked, places):
                 fits, _ = weigh_cards(bank, scene, at, 0, alike)
-                if not np.isnan(fits[EMPTY]):
-                    out[n, FOREIGN] += max(float(fits[known].max() - fits[EMPTY]), 0.0)
-        return log_softmax(out)
+                better = float(fits[known].max() - fits[EMPTY])
+                if better > 0:  # nan where no card fits
+                    out[n, FOREIGN] += better
+                    shares = (1 - math.exp(-better)) * np.exp(log_softmax(fits[None, known])[0])
+                    named[ids[n]] = dict(zip(kinds, shares.tolist()))
+        return log_softmax(out), named
 
     def fills_site(self, contents: Sequence[str], site: str) -> bool:
         """Whether the uppermost of these pieces covers most of it"""
@@ -836,22 +843,32 @@ class LearnedReader:
         ]
         return SiteEvidence(tuple(options[:TOLD_CONTENTS]), max(float(logs[FOREIGN]), FLOOR))
 
-    def card_evidence(self, g: SiteGroup, logs: np.ndarray) -> CountedEvidence:
-        """Of a cluster's card, or something foreign, alone; no options"""
+    def card_evidence(
+        self, g: SiteGroup, logs: np.ndarray, strange: Mapping[str, float]
+    ) -> CountedEvidence:
+        """Of a cluster's card, or something foreign, alone; no options. strange: card -> its share of
+        what is foreign"""
         other = float(np.exp(logs[FOREIGN]))
+        named, other = other, other * (1 - sum(strange.values()))
         first = {
             "" if not c else c[0]: max(float(v) - math.log(max(1 - other, 1e-6)), FLOOR)
             for n, (c, v) in enumerate(zip(g.classes, logs))
             if n != FOREIGN
         }
+        rest = max(1 - other, 1e-6)
+        first |= {k: max(math.log(max(named * v / rest, 1e-9)), FLOOR) for k, v in strange.items()}
         return CountedEvidence(
             (), max(math.log(max(other, 1e-9)), FLOOR), first if len(first) > 1 else {}
         )
 
     def cluster_evidence(
-        self, g: SiteGroup, logs: np.ndarray, loose: Iterable[tuple[Finding, float]]
+        self,
+        g: SiteGroup,
+        logs: np.ndarray,
+        loose: Iterable[tuple[Finding, float]],
+        strange: Mapping[str, float],
     ) -> CountedEvidence:
-        card = self.card_evidence(g, logs)
+        card = self.card_evidence(g, logs, strange)
         first = card.first
         found = []
         for piece, share in loose:

@@ -763,13 +763,17 @@ def test_a_card_where_none_belongs_is_something_foreign(tile_reader, lies):
         seen[y : y + side, x : x + side] = face if lies == "card" else other
     off = average_cells(seen) - tile_reader.empty_cells
     logs = np.log(np.array([[0.95, 0.05]]))
-    heard = tile_reader.hear_strange(field, ["F1"], logs, off, whole_part(seen), [])
+    heard, named = tile_reader.hear_strange(field, ["F1"], logs, off, whole_part(seen), [])
     assert heard.shape == (1, len(tile_reader.groups[field].classes))
     if lies == "card":
-        assert math.exp(heard[0, FOREIGN]) > 0.9
+        assert math.exp(heard[0, FOREIGN]) > 0.9 and named["F1"]["tile"] > 0.9
+        told = tile_reader.cluster_evidence(tile_reader.groups[field], heard[0], [], named["F1"])
+        assert told.best == ("tile",) and told.best_logp > math.log(0.8) and not told.foreign
     else:
         assert heard == pytest.approx(logs, abs=0.01)
-    assert tile_reader.hear_strange(pile, ["P1"], logs, off, whole_part(seen), []) is logs
+        assert lies == "unknown" or not named
+    kept, none = tile_reader.hear_strange(pile, ["P1"], logs, off, whole_part(seen), [])
+    assert kept is logs and not none
 
 
 def test_cards_are_kept_with_the_reader(card_reader, image):
@@ -858,7 +862,7 @@ def test_a_second_look_takes_the_card_that_was_told_for_part_of_the_board(card_r
     rows = np.full(count, math.log(1e-4))
     rows[classes[1]] = math.log(0.99)
     clusters = {"F1": (group, rows)}
-    told = card_reader.tell_clusters(clusters, whole, [], {})
+    told = card_reader.tell_clusters(clusters, whole, [], {}, {})
     ground = card_reader.draw_cards(clusters, told, whole, [], {}).picture
     card = np.any(seen != card_reader.empty, 2)
     assert np.abs(seen - ground)[card].mean() < 0.1 < np.abs(seen - card_reader.empty)[card].mean()

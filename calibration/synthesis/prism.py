@@ -14,9 +14,10 @@ from calibration.cutouts.standing import StandingLook
 from vision.plan import Piece
 
 LAYERS = 16  # into which a piece is cut, from its foot to its top
-# log units by which sides are lighter or darker than in the sampler, all of them and towards a lamp: what faces
-# away from the only lamp of a room was seen a third as bright as what faces it
-SIDES_TONE, LAMP_TONE = 0.5, 0.6
+# log units by which sides are lighter or darker than in the sampler, all of them and towards a lamp. What faces
+# away from the only lamp of a room is seen a third as bright as what faces it, but with twice as much obelisks
+# were taken for figures more often (docs/lab/2026-11-29-what-was-never-shown.md)
+SIDES_TONE, LAMP_TONE = 0.25, 0.35
 TOP_TONE = 0.15  # and what faces upwards is lighter than the sides
 PIXEL_BITS = 4  # parts of a pixel that polygons are drawn to, as a power of two
 NEARLY_SQUARE = 0.8  # of its longer side that a square foot's shorter one has at least

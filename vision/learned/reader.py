@@ -696,6 +696,7 @@ class LearnedReader:
         sites = [self.plan.sites[i] for i in ids]
         unlike = compare_sites(self.view, g, sites, off, part.origin) > STRANGE_UNLIKE
         asked, out = np.flatnonzero(unlike.mean(1) > MOSTLY_UNLIKE), logs.copy()
+        best = np.zeros(len(ids))
         for m, bank in self.cards.items() if len(asked) else ():
             scene, known = self.see_cards(m, part, pieces), bank.known_classes()
             kinds = [self.groups[m].classes[c][0] for c in known]
@@ -704,10 +705,11 @@ class LearnedReader:
             for n, at in zip(asked, places):
                 fits, _ = weigh_cards(bank, scene, at, 0, alike)
                 better = float(fits[known].max() - fits[EMPTY])
-                if better > 0:  # nan where no card fits
-                    out[n, FOREIGN] += better
+                if better > best[n]:  # nan where no card fits
+                    best[n] = better
                     shares = (1 - math.exp(-better)) * np.exp(log_softmax(fits[None, known])[0])
                     named[ids[n]] = dict(zip(kinds, shares.tolist()))
+        out[:, FOREIGN] += best
         return log_softmax(out), named
 
     def fills_site(self, contents: Sequence[str], site: str) -> bool:

@@ -49,12 +49,6 @@ SLOWEST = (
 COMPILED = pytest.StashKey[tempfile.TemporaryDirectory]()
 
 
-def pytest_xdist_auto_num_workers():
-    """One more process than cores: tests that wait for a browser or a camera leave them idle for a
-    quarter of the time"""
-    return len(os.sched_getaffinity(0)) + 1
-
-
 def pytest_configure(config):
     """In the process that starts the others, which have its environment"""
     if "PYTEST_XDIST_WORKER" not in os.environ and "JAX_COMPILATION_CACHE_DIR" not in os.environ:

@@ -196,11 +196,11 @@ def test_classes_are_told_from_nothing_and_the_trunk_stays(lesson, few_rounds):
     few_rounds(30)
     fresh = initial_weights(lesson.shapes, 0, load_trunk_weights())
     run = partial(trunk_features, fresh)
-    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 3), run)
+    fitted = refit_classes(fresh, fresh, lesson.shapes, make_batches(lesson, 0, 4), run)
     assert all(np.array_equal(fitted[k], fresh[k]) for k in fresh if k.startswith("trunk/"))
     asked = next(make_batches(lesson, 99, 1))
     [sites] = site_rows(fresh, run(asked["x"]), asked, run)
-    assert site_loss(fitted, sites) < 0.6 * site_loss(fresh, sites)
+    assert site_loss(fitted, sites) < 0.75 * site_loss(fresh, sites)
 
 
 def site_loss(w, rows):

@@ -175,6 +175,8 @@ class Composer:
         self.cards = [card_classes(plan, g, looks) for g in groups]
         self.carded = any(g.loose and cards for g, cards in zip(groups, self.cards))
         self.known_share = 0.0
+        # the only photo of the empty board may show a lamp where others do not
+        self.veiled = VEILED if np.array_equal(empties[0], reference) else 0.0
         self.only_close = not forms and all(g.tall for g in groups)
         self.strange = [self.strange_kinds(g) for g in groups]
         self.flat_forms = [[k for k in f.kinds if k in looks] for f in forms]
@@ -268,7 +270,7 @@ class Composer:
             if is_within_crop(middle, side / 2):
                 sites.append((n, label, *middle, *square_axes(SITE_REACH * side, turned).ravel()))
         picture = relight_picture(rng, picture, self.grain, self.odd)
-        if rng.random() < VEILED:
+        if rng.random() < self.veiled:
             reference = mirror_lamp(rng, reference)
         x = stack_input(picture, reference)
         outside = self.look_outside(picture, (x0, y0), truth.camera)
